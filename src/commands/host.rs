@@ -16,7 +16,8 @@ pub fn run(file: Option<&Path>, out: &Out) -> anyhow::Result<u8> {
     let bench = file
         .map(|path| OpenTarget::probe(&TargetSpec::File { path: path.into(), size: 0 }))
         .transpose()?;
-    let target = bench.map(|b| b.facts);
+    let mut target = bench.map(|b| b.facts);
+    target.iter_mut().for_each(|facts| host::add_health(&mut facts.devices));
     let findings = examine(&host, target.as_ref(), None);
     runner::choose_saved_xor_loop();
     let report = HostReport {

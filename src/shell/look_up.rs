@@ -101,7 +101,11 @@ pub fn course(path: PathBuf, cell: u32) -> Msg {
 /// Inspects a file: size, file system, cached and allocated bytes.
 pub fn facts(path: PathBuf) -> Inspection {
     let result = fd::open_named(&path)
-        .map(|file| Box::new(host::inspect(&file, &path, TargetKind::File)))
+        .map(|file| {
+            let mut facts = host::inspect(&file, &path, TargetKind::File);
+            host::add_health(&mut facts.devices);
+            Box::new(facts)
+        })
         .map_err(|error| describe_unreadable(&path, &error));
     Inspection { path, result }
 }

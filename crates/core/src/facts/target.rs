@@ -294,6 +294,34 @@ pub struct BlockDevice {
     pub link: Option<Link>,
     /// File of a loop device.
     pub backing_file: Option<PathBuf>,
+    /// What an NVMe disk says of itself, where it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<DriveHealth>,
+    /// Why that is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health_error: Option<String>,
+}
+
+/// The health that an NVMe disk reports in its SMART log, since it was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DriveHealth {
+    /// Its critical warnings that are set.
+    pub warnings: Vec<String>,
+    pub celsius: Option<i64>,
+    /// Percent of its spare blocks that are left, and of its life that is used (may exceed 100).
+    pub spare: u8,
+    pub used: u8,
+    /// Bytes.
+    pub read: u64,
+    pub written: u64,
+    pub media_errors: u64,
+    /// Time at temperatures at which it warns, and at critical ones.
+    pub warm_minutes: u64,
+    pub hot_minutes: u64,
+    /// How often it slowed down to cool, and how long.
+    pub throttled: u64,
+    pub throttled_seconds: u64,
 }
 
 /// The transport between disk and CPU.

@@ -37,7 +37,8 @@ pub use pick::{Pick, PickConditions, SkippedMethod, Try, describe_cache_state, d
 pub use probe::{Estimate, HostSummary, ProbeFindings, ProbeTrial, Unit};
 pub use rounds::Rounds;
 pub use surroundings::{
-    AroundStep, Dirty, GroupBytes, Heat, MAX_LOST_SHARE, StateChange, Surroundings,
+    AroundStep, Dirty, DriveCount, DriveCounter, GroupBytes, Heat, MAX_LOST_SHARE, StateChange,
+    Surroundings,
 };
 pub use trial::{
     CacheFlush, DeviceCounts, Evidence, Note, Preparation, RankShare, ReadBack, Residency, Slept,

@@ -62,6 +62,34 @@ pub struct AroundStep {
     /// rose.
     #[serde(skip_serializing_if = "is_zero")]
     pub stalled: u64,
+    /// What NVMe disks counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub drives: Vec<DriveCount>,
+}
+
+/// What an NVMe disk counted in a time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DriveCount {
+    pub device: String,
+    pub counter: DriveCounter,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub times: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub nanos: u64,
+}
+
+/// A counter of an NVMe disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DriveCounter {
+    /// The time in which demand was over a limit of the volume, or of the virtual machine.
+    VolumeIops,
+    VolumeThroughput,
+    InstanceIops,
+    InstanceThroughput,
+    /// How often it slowed down to cool, and how long.
+    Throttled,
+    MediaErrors,
 }
 
 /// Bytes that a control group moved on the target's disk.
@@ -90,7 +118,7 @@ pub struct Heat {
     pub celsius: i64,
 }
 
-/// A setting of the machine that changed during a trial.
+/// A setting of the machine, or a warning of a disk, that changed during a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StateChange {
@@ -143,6 +171,7 @@ impl AroundStep {
             (own, more) => *own = own.take().or(more),
         }
         join_groups(&mut self.groups, more.groups);
+        join_drives(&mut self.drives, more.drives);
         self.dirty = std::cmp::max_by_key(self.dirty, more.dirty, |of| of.map(|of| of.bytes));
         let heat = self.heat.take();
         self.heat = std::cmp::max_by_key(heat, more.heat, |of| of.as_ref().map(|of| of.celsius));
@@ -156,7 +185,8 @@ impl AroundStep {
             names.chain(others.kernel.iter().map(String::len)).map(|len| PART + len).sum()
         });
         let groups: usize = self.groups.iter().map(|of| PART + of.group.len()).sum();
-        3 * PART + others + groups + self.heat.as_ref().map_or(0, |heat| heat.sensor.len())
+        let drives: usize = self.drives.iter().map(|of| 2 * PART + of.device.len()).sum();
+        3 * PART + others + groups + drives + self.heat.as_ref().map_or(0, |heat| heat.sensor.len())
     }
 }
 
@@ -175,6 +205,49 @@ fn join_groups(all: &mut Vec<GroupBytes>, more: Vec<GroupBytes>) {
     all.truncate(Others::MAX);
 }
 
+fn join_drives(all: &mut Vec<DriveCount>, more: Vec<DriveCount>) {
+    for more in more {
+        match all.iter_mut().find(|own| own.is_as(&more)) {
+            Some(own) => {
+                own.times = own.times.saturating_add(more.times);
+                own.nanos = own.nanos.saturating_add(more.nanos);
+            }
+            None => all.push(more),
+        }
+    }
+}
+
+impl DriveCount {
+    /// Returns whether another one is of the same counter.
+    pub fn is_as(&self, of: &DriveCount) -> bool {
+        (&self.device, self.counter) == (&of.device, of.counter)
+    }
+
+    /// Describes what it counted in `watched` nanoseconds: `nvme1n1 was over the volume's limit of
+    /// throughput for 8.20 s of 10.0 s`.
+    pub fn describe(&self, watched: u64) -> String {
+        let what = match self.counter {
+            DriveCounter::VolumeIops => "was over the volume's limit of IOPS".into(),
+            DriveCounter::VolumeThroughput => "was over the volume's limit of throughput".into(),
+            DriveCounter::InstanceIops => "was over the instance's limit of IOPS".into(),
+            DriveCounter::InstanceThroughput => {
+                "was over the instance's limit of throughput".into()
+            }
+            DriveCounter::Throttled => match self.times {
+                0 => "was slowed down by its heat".to_string(),
+                times => format!("was slowed down by its heat {}", counted(times as usize, "time")),
+            },
+            DriveCounter::MediaErrors => {
+                format!("counted {}", counted(self.times as usize, "media error"))
+            }
+        };
+        let nanos = self.nanos.min(watched);
+        let time = |nanos: u64| show_nanos(nanos as f64);
+        let long = (nanos > 0).then(|| format!(" for {} of {}", time(nanos), time(watched)));
+        format!("{} {what}{}", self.device, long.unwrap_or_default())
+    }
+}
+
 impl GroupBytes {
     pub fn bytes(&self) -> u64 {
         self.read.saturating_add(self.written)
@@ -187,8 +260,12 @@ impl Heat {
 }
 
 impl StateChange {
-    /// Returns `io.max of /system.slice changed from max to wbps=33554432`.
+    /// Returns `io.max of /system.slice changed from max to wbps=33554432`; of a state that is worth
+    /// a line from the start, `critical warning of nvme0n1 from the start: read-only`.
     pub fn describe(&self) -> String {
+        if self.from == self.to {
+            return format!("{} from the start: {}", self.of, self.to);
+        }
         format!("{} changed from {} to {}", self.of, self.from, self.to)
     }
 }
@@ -309,6 +386,12 @@ impl Surroundings {
         Some(all)
     }
 
+    /// Returns the time of the steps in which the same counter rose, nanoseconds.
+    fn watched_by(&self, count: &DriveCount) -> u64 {
+        let steps = self.steps.iter().filter(|step| step.drives.iter().any(|of| of.is_as(count)));
+        steps.map(|step| step.nanos).fold(0, u64::saturating_add)
+    }
+
     /// Describes in one line who did what: `backup (4711) wrote 200 MiB; stolen time 12.0 % of
     /// 1.00 s`; `None` if nothing was notable.
     pub fn describe(&self) -> Option<String> {
@@ -329,6 +412,7 @@ impl Surroundings {
             if all.throttled > 0 {
                 parts.push(format!("CPUs throttled for heat {} times", all.throttled));
             }
+            parts.extend(all.drives.iter().map(|of| of.describe(self.watched_by(of))));
             let stalled = self.steps.iter().filter(|step| step.stalled > 0);
             let nanos: u64 = stalled.map(|step| step.nanos).fold(0, u64::saturating_add);
             parts.extend(describe_share("io.pressure", all.stalled, nanos));

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::record::{AroundStep, Heat, MAX_LOST_SHARE, OtherProcess, StateChange, Surroundings};
+use crate::record::{
+    AroundStep, DriveCount, Heat, MAX_LOST_SHARE, OtherProcess, StateChange, Surroundings,
+};
 use crate::units::show_share;
 
 /// A setting that changed this close to a change of level may be its cause, nanoseconds.
@@ -35,7 +37,11 @@ impl Slowness {
         if limit.is_some() || !self.knows_fast(around) {
             return limit;
         }
-        self.others(around)
+        // Others may be why the disk is slow, too.
+        let both = [self.drives(around), self.others(around)].into_iter().flatten();
+        let both = both.collect::<Vec<_>>().join("; ");
+        Some(both)
+            .filter(|causes| !causes.is_empty())
             .or_else(|| self.stolen(around))
             .or_else(|| self.dirty(around))
             .or_else(|| self.heat(around))
@@ -95,6 +101,20 @@ impl Slowness {
         let counts = share > MAX_LOST_SHARE && share >= self.loss * MIN_OF_LOSS;
         (counts && self.is_new(slow.stolen, fast.stolen))
             .then(|| format!("stolen time was {}", show_share(share)))
+    }
+
+    /// Names the limit that a disk was over, or that it was slowed down, for most of the slow time.
+    fn drives(&self, around: &Surroundings) -> Option<String> {
+        let (slow, fast) = (self.while_slow(around)?, self.while_fast(around));
+        let seen = length(&self.slow).max(slow.nanos);
+        let then = |of: &DriveCount| {
+            fast.drives.iter().find(|own| own.is_as(of)).map_or(0, |own| own.nanos)
+        };
+        let counts = |of: &&DriveCount| {
+            of.nanos as f64 >= seen as f64 * MIN_COVERED && self.is_new(of.nanos, then(of))
+        };
+        let most = slow.drives.iter().filter(counts).max_by_key(|of| of.nanos)?;
+        Some(most.describe(seen))
     }
 
     fn dirty(&self, around: &Surroundings) -> Option<String> {
@@ -178,7 +198,7 @@ fn limits(text: &str) -> BTreeMap<&str, u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Dirty, GroupBytes, Others};
+    use crate::record::{Dirty, DriveCounter, GroupBytes, Others};
 
     const SECOND: u64 = Surroundings::WIDTH;
     const MIB: u64 = 1 << 20;
@@ -278,6 +298,32 @@ mod tests {
         assert_eq!(cause(&steal(60)).as_deref(), Some("stolen time was 60 %"));
         assert_eq!(cause(&steal(10)), None, "of a loss of 80 %");
         assert_eq!(cause(&around(0..30, |step| step.stolen = SECOND / 2)), None, "always");
+    }
+
+    #[test]
+    fn limits_of_volumes_are_named() {
+        let over = |seconds, counter, nanos| {
+            let device = "nvme1n1".to_string();
+            let count = DriveCount { device, counter, times: 0, nanos };
+            around(seconds, move |step| step.drives = vec![count.clone()])
+        };
+        let volume = DriveCounter::VolumeThroughput;
+        let wanted = "nvme1n1 was over the volume's limit of throughput for 8.20 s of 10.0 s";
+        assert_eq!(cause(&over(10..20, volume, SECOND * 82 / 100)).as_deref(), Some(wanted));
+        assert_eq!(cause(&over(10..20, volume, SECOND * 49 / 100)), None, "less than half");
+        assert_eq!(cause(&over(10..14, volume, SECOND)), None, "four seconds of ten");
+        assert_eq!(cause(&over(0..30, volume, SECOND * 82 / 100)), None, "always");
+        let mut both = over(10..20, volume, SECOND * 82 / 100);
+        for step in &mut both.steps {
+            write(step, vec![process("backup", 4711, 20 * MIB)]);
+        }
+        let wanted = format!("{wanted}; meanwhile backup (4711) wrote 200 MiB");
+        assert_eq!(cause(&both), Some(wanted));
+        let hot = over(10..20, DriveCounter::Throttled, SECOND);
+        let wanted = "nvme1n1 was slowed down by its heat for 10.0 s of 10.0 s";
+        assert_eq!(cause(&hot).as_deref(), Some(wanted));
+        let errors = over(10..20, DriveCounter::MediaErrors, 0);
+        assert_eq!(cause(&errors), None);
     }
 
     #[test]

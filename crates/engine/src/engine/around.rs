@@ -4,10 +4,11 @@
 use super::cells::Amount;
 use super::observe::name_others;
 use super::target::OpenTarget;
-use crate::host::{Places, Root, State};
+use crate::host::{NO_WARNING, Places, Root, State};
 use crate::plan::{Job, Op};
 use crate::record::{
-    AroundStep, Dirty, GroupBytes, Heat, MAX_LOST_SHARE, Others, StateChange, Surroundings,
+    AroundStep, Dirty, DriveCount, DriveCounter, GroupBytes, Heat, MAX_LOST_SHARE, Others,
+    StateChange, Surroundings,
 };
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::disk::DiskStats;
@@ -114,6 +115,11 @@ impl Reading {
 
 impl Watched {
     fn new(job: &Job, last: Reading) -> Watched {
+        let mut found = Surroundings::default();
+        let warnings = last.state.drives.iter().filter_map(|(name, drive)| drive.warning(name));
+        for (of, set) in warnings.filter(|(_, set)| set != NO_WARNING) {
+            found.push_change(StateChange { at: 0, of, from: set.clone(), to: set });
+        }
         Watched {
             celsius: last.state.heat.as_ref().map(|(_, celsius)| *celsius),
             last,
@@ -123,7 +129,7 @@ impl Watched {
             is_buffered: job.op == Op::Write && !job.direct,
             unwritten: 0,
             pressure: (0.0, 0),
-            found: Surroundings::default(),
+            found,
         }
     }
 
@@ -141,6 +147,7 @@ impl Watched {
         step.dirty = now.state.dirty.filter(is_held);
         step.throttled = now.state.throttled.saturating_sub(self.last.state.throttled);
         self.add_heat(&now, &mut step);
+        self.add_drives(&now, &mut step);
         self.add_pressure(&now, &mut step);
         self.found.push(step);
         for (of, to) in &now.state.limits {
@@ -215,6 +222,35 @@ impl Watched {
         }
     }
 
+    /// Adds what disks counted since the last reading.
+    fn add_drives(&self, now: &Reading, step: &mut AroundStep) {
+        for (device, now) in &now.state.drives {
+            let Some(then) = self.last.state.drives.get(device) else { continue };
+            // Late counts belong to earlier steps, and which is unknown.
+            let longest = step.nanos;
+            let mut add = |counter, times, nanos: u64| {
+                let (device, nanos) = (device.clone(), nanos.min(longest));
+                step.drives.push(DriveCount { device, counter, times, nanos });
+            };
+            for ((counter, now), (_, then)) in now.over.iter().zip(&then.over) {
+                let over = now.saturating_sub(*then);
+                if over as f64 > longest as f64 * MAX_LOST_SHARE {
+                    add(*counter, 0, over);
+                }
+            }
+            let Some((now, then)) = now.health.as_ref().zip(then.health.as_ref()) else { continue };
+            let times = now.throttled.saturating_sub(then.throttled);
+            let seconds = now.throttled_seconds.saturating_sub(then.throttled_seconds);
+            if times > 0 || seconds > 0 {
+                add(DriveCounter::Throttled, times, seconds.saturating_mul(1_000_000_000));
+            }
+            let errors = now.media_errors.saturating_sub(then.media_errors);
+            if errors > 0 {
+                add(DriveCounter::MediaErrors, errors, 0);
+            }
+        }
+    }
+
     fn add_pressure(&mut self, now: &Reading, step: &mut AroundStep) {
         let Some((stalled, then)) = now.state.stalled.zip(self.last.state.stalled) else { return };
         let stalled = stalled.saturating_sub(then);
@@ -231,6 +267,8 @@ impl Watched {
 mod tests {
     use super::*;
     use crate::backend::testing::job;
+    use crate::facts::DriveHealth;
+    use crate::host::DriveState;
     use crate::plan::Sync;
 
     const SECOND: u64 = Surroundings::WIDTH;
@@ -323,6 +361,56 @@ mod tests {
             AroundStep { stolen: SECOND / 50 + 1, throttled: 2, ..step(4) },
         ];
         assert_eq!(found.steps, expected);
+    }
+
+    #[test]
+    fn counts_of_disks_are_kept() {
+        let with = |over: u64, throttled: [u64; 2], errors: u64, warnings: &[&str]| {
+            let mut now = reading([0, 0], [0, 0]);
+            let health = DriveHealth {
+                warnings: warnings.iter().map(|of| of.to_string()).collect(),
+                media_errors: errors,
+                throttled: throttled[0],
+                throttled_seconds: throttled[1],
+                ..DriveHealth::default()
+            };
+            let over = vec![
+                (DriveCounter::VolumeThroughput, over * SECOND / 100),
+                (DriveCounter::InstanceIops, 7),
+            ];
+            let drive = DriveState { health: Some(health), over };
+            now.state.limits = drive.warning("nvme0n1").into_iter().collect();
+            now.state.drives = [("nvme0n1".to_string(), drive)].into();
+            now
+        };
+        let found = watch(
+            &job(),
+            with(500, [3, 60], 5, &[]),
+            [
+                with(502, [3, 60], 5, &[]),
+                with(590, [4, 60], 5, &["temperature"]),
+                with(590, [4, 66], 7, &["temperature"]),
+                Reading::default(),
+                with(990, [4, 66], 7, &["temperature"]),
+            ],
+        );
+        let count =
+            |counter, times, nanos| DriveCount { device: "nvme0n1".into(), counter, times, nanos };
+        let throttled = DriveCounter::Throttled;
+        let over = count(DriveCounter::VolumeThroughput, 0, SECOND * 88 / 100);
+        let expected = [
+            (1, vec![over, count(throttled, 1, 0)]),
+            (2, vec![count(throttled, 0, SECOND), count(DriveCounter::MediaErrors, 2, 0)]),
+        ];
+        let kept = found.steps.iter().map(|of| (of.from / SECOND, of.drives.clone()));
+        assert_eq!(kept.collect::<Vec<_>>(), expected);
+        let changed = "critical warning of nvme0n1 changed from none to temperature";
+        assert_eq!(found.changes.iter().map(StateChange::describe).collect::<Vec<_>>(), [changed]);
+        let warned = watch(&job(), with(0, [0, 0], 0, &["read-only"]), []);
+        assert_eq!(
+            warned.describe().unwrap(),
+            "critical warning of nvme0n1 from the start: read-only"
+        );
     }
 
     #[test]

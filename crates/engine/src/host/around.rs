@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::drive::{Drive, DriveState};
 use super::groups::Groups;
 use super::root::Root;
 use crate::facts::BlockDevice;
@@ -36,12 +37,14 @@ pub struct Places {
     /// Name and file of each sensor.
     sensors: Vec<(String, String)>,
     throttles: Vec<String>,
+    drives: Vec<Drive>,
 }
 
 /// The state at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct State {
-    /// The limits for the target's devices by their names, `io.max of /system.slice`.
+    /// The limits for the target's devices, and their warnings, by their names: `io.max of
+    /// /system.slice`.
     pub limits: BTreeMap<String, String>,
     pub dirty: Option<Dirty>,
     /// The name of the hottest sensor, and degrees Celsius.
@@ -51,6 +54,8 @@ pub struct State {
     pub stalled: Option<u64>,
     /// Bytes read and written on the target's devices by other control groups.
     pub groups: BTreeMap<String, [u64; 2]>,
+    /// The NVMe disks of the target that may be asked.
+    pub drives: BTreeMap<String, DriveState>,
 }
 
 impl Places {
@@ -70,7 +75,8 @@ impl Places {
         let own_of_version_1 = named(groups.folders("blkio")).into_iter().next();
         let sensors = devices.iter().flat_map(|of| find_sensors(&root, &of.name)).collect();
         let throttles = find_throttles(&root);
-        Places { devices: devices_below, own, own_of_version_1, sensors, throttles, root }
+        let drives = devices.iter().filter_map(|of| Drive::open(&root, of)?.ok()).collect();
+        Places { devices: devices_below, own, own_of_version_1, sensors, throttles, drives, root }
     }
 
     /// Reads the state of now.
@@ -80,13 +86,22 @@ impl Places {
             .iter()
             .filter_map(|(name, path)| Some((name.clone(), self.root.number::<i64>(path)? / 1000)));
         let counts = self.throttles.iter().filter_map(|path| self.root.number::<u64>(path));
+        let drives = self.drives.iter().map(|drive| (clean_text(&drive.name), drive.read()));
+        let drives: BTreeMap<_, _> = drives.collect();
+        let mut limits = self.limits();
+        limits.extend(drives.iter().filter_map(|(name, drive)| drive.warning(name)));
+        let of_drive = |(name, drive): (&String, &DriveState)| {
+            Some((name.clone(), drive.health.as_ref()?.celsius?))
+        };
+        let heat = heat.chain(drives.iter().filter_map(of_drive));
         State {
-            limits: self.limits(),
+            limits,
             dirty: self.dirty(),
             heat: heat.max_by_key(|(_, celsius)| *celsius),
             throttled: counts.fold(0, u64::saturating_add),
             stalled: self.stalled(),
             groups: self.groups(),
+            drives,
         }
     }
 

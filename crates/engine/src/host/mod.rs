@@ -6,6 +6,7 @@ mod cache;
 mod commit_path;
 mod conditions;
 mod cpu;
+mod drive;
 mod entropy;
 mod ground;
 mod groups;
@@ -23,6 +24,7 @@ use crate::sys::threads;
 
 pub use around::{Places, State};
 pub use commit_path::commit_path;
+pub use drive::{DriveState, NO_WARNING, add_health};
 pub use entropy::entropy;
 pub use ground::{Below, FileBelow};
 pub use groups::cpu_quota;

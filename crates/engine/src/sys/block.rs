@@ -103,6 +103,8 @@ pub fn describe(dir: &Path, depth: usize) -> Option<BlockDevice> {
         polls: number::<u8>(queue.join("io_poll")).map(|n| n != 0),
         link: if kind == DeviceKind::Disk { link::detect(dir) } else { None },
         backing_file: backing_file(dir),
+        health: None,
+        health_error: None,
         name,
     })
 }

@@ -42,6 +42,7 @@ pub mod mappers;
 pub mod memory;
 pub mod memory_group;
 pub mod network;
+pub mod nvme;
 pub mod output;
 pub mod process_io;
 pub mod raw;

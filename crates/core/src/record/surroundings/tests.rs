@@ -70,6 +70,21 @@ fn all_kinds_are_described() {
         step(|s| s.dirty = Some(Dirty { bytes: 900 * MIB, limit: 800 * MIB })),
         "the kernel holds writers back: 900 MiB of dirty memory, its limit 800 MiB"
     );
+    fn count(of: DriveCounter, times: u64, nanos: u64) -> Vec<DriveCount> {
+        vec![DriveCount { device: "nvme0n1".into(), counter: of, times, nanos }]
+    }
+    assert_eq!(
+        step(|s| s.drives = count(DriveCounter::InstanceIops, 0, 2 * SECOND)),
+        "nvme0n1 was over the instance's limit of IOPS for 1.00 s of 1.00 s"
+    );
+    assert_eq!(
+        step(|s| s.drives = count(DriveCounter::Throttled, 2, 0)),
+        "nvme0n1 was slowed down by its heat 2 times"
+    );
+    assert_eq!(
+        step(|s| s.drives = count(DriveCounter::MediaErrors, 1, 0)),
+        "nvme0n1 counted 1 media error"
+    );
     assert_eq!(step(|s| s.read = 9 * MIB), "others moved 9 MiB on the disk, and who is unknown");
     let mut both = AroundStep { nanos: SECOND, read: 300 * MIB, ..wrote(0, 10 * MIB) };
     both.groups = vec![group("/docker/db", 290 * MIB)];
@@ -95,6 +110,36 @@ fn steps_that_follow_are_one_line() {
             "20 s to 21 s: backup (4711) wrote 7 MiB",
         ]
     );
+}
+
+#[test]
+fn counts_of_disks_are_summed() {
+    let count = |device: &str, counter, nanos| DriveCount {
+        device: device.into(),
+        counter,
+        times: 0,
+        nanos,
+    };
+    let over = |second: u64| AroundStep {
+        from: second * SECOND,
+        nanos: SECOND,
+        drives: vec![
+            count("nvme1n1", DriveCounter::VolumeThroughput, SECOND / 2),
+            count("nvme2n1", DriveCounter::VolumeThroughput, SECOND / 4),
+        ],
+        ..AroundStep::default()
+    };
+    let all = around([wrote(1, MIB), over(2), over(3)]);
+    assert_eq!(
+        all.between(2 * SECOND, 4 * SECOND).lines(),
+        ["2 s to 4 s: nvme1n1 was over the volume's limit of throughput for 1.00 s of 2.00 s; \
+          nvme2n1 was over the volume's limit of throughput for 500 ms of 2.00 s"]
+    );
+    let text = serde_json::to_string(&all).unwrap();
+    assert!(text.contains(
+        "\"drives\":[{\"device\":\"nvme1n1\",\"counter\":\"volume-throughput\",\"nanos\":500000000}"
+    ));
+    assert_eq!(serde_json::from_str::<Surroundings>(&text).unwrap(), all);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::layout::HostText;
 use crate::facts::{BlockDevice, DeviceKind};
 use crate::text::{Replacement, safe};
-use crate::units::{show_bytes, show_rate};
+use crate::units::{counted, show_bytes, show_rate};
 
 /// Adds two lines per device: its description, and the properties of its queue.
 pub(super) fn tree(page: &mut HostText, devices: &[BlockDevice]) {
@@ -62,13 +62,14 @@ pub struct DeviceText {
     pub name: String,
     /// Its kind, model and size.
     pub what: String,
-    /// Its queue and its link.
+    /// Its queue, its link and its health.
     pub more: Vec<String>,
 }
 
 pub fn describe_device(device: &BlockDevice) -> DeviceText {
     let more = [describe_queue(device), describe_path(device)]
         .into_iter()
+        .chain(describe_health(device))
         .filter(|line| !line.is_empty())
         .collect();
     DeviceText { name: clean(&device.name), what: describe_kind(device), more }
@@ -124,6 +125,35 @@ fn describe_path(device: &BlockDevice) -> String {
     [turns, blocks, link].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
+/// Describes the SMART log of a disk: facts, what is wrong, and how hot it was.
+fn describe_health(device: &BlockDevice) -> [String; 3] {
+    let Some(health) = &device.health else {
+        let unknown = device.health_error.as_ref().map(|why| format!("SMART log: {}", clean(why)));
+        return [unknown.unwrap_or_default(), String::new(), String::new()];
+    };
+    let some = |count: u64, text: String| (count > 0).then_some(text);
+    let times = |count: u64, one| counted(count as usize, one);
+    let facts = [
+        health.celsius.map(|celsius| format!("{celsius} C")),
+        Some(format!("{} % of its life used, {} % spare", health.used, health.spare)),
+        Some(format!("read {}, written {}", show_bytes(health.read), show_bytes(health.written))),
+    ];
+    let warnings = clean(&health.warnings.join(", "));
+    let wrong = [
+        some(health.media_errors, times(health.media_errors, "media error")),
+        (!warnings.is_empty()).then(|| format!("critical warning: {warnings}")),
+    ];
+    let [warm, hot, slow] = [health.warm_minutes, health.hot_minutes, health.throttled_seconds];
+    let throttled = format!("slowed down {} for {slow} s", times(health.throttled, "time"));
+    let heat = [
+        some(warm, format!("too warm for {warm} min")),
+        some(hot, format!("critically hot for {hot} min")),
+        some(health.throttled, throttled),
+    ];
+    let join = |parts: &[Option<String>]| parts.iter().flatten().cloned().collect::<Vec<_>>();
+    [join(&facts).join(", "), join(&wrong).join(", "), join(&heat).join(", ")]
+}
+
 /// Replaces control characters: an attacker may have named the disk.
 fn clean(text: &str) -> String {
     safe(text, Replacement::Mark)
@@ -132,6 +162,7 @@ fn clean(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::DriveHealth;
 
     fn device(name: &str, depth: usize, kind: DeviceKind) -> BlockDevice {
         serde_json::from_value(serde_json::json!({ "name": name, "kind": kind, "major": 8, "minor": 0, "depth": depth, "size": 1 << 30 }))
@@ -177,6 +208,42 @@ mod tests {
                 └─ sdb  disk, 1 GiB
                      scheduler mq-deadline
                      not rotational
+        ");
+    }
+
+    #[test]
+    fn health_is_below_a_disk() {
+        let disk = |health| BlockDevice { health, ..device("nvme0n1", 0, DeviceKind::Disk) };
+        let new = DriveHealth {
+            celsius: Some(50),
+            spare: 100,
+            read: 3 << 40,
+            written: 1 << 30,
+            ..DriveHealth::default()
+        };
+        let worn = DriveHealth {
+            warnings: vec!["temperature".into(), "read-only\u{1b}".into()],
+            celsius: None,
+            used: 104,
+            media_errors: 2,
+            warm_minutes: 12,
+            hot_minutes: 3,
+            throttled: 8,
+            throttled_seconds: 61,
+            ..new.clone()
+        };
+        let refused =
+            BlockDevice { health_error: Some("needs root (CAP_SYS_ADMIN)".into()), ..disk(None) };
+        insta::assert_snapshot!(shown(&[disk(Some(new)), disk(Some(worn)), refused]), @r"
+        Devices below the target
+          nvme0n1  disk, 1 GiB
+            50 C, 0 % of its life used, 100 % spare, read 3 TiB, written 1 GiB
+          nvme0n1  disk, 1 GiB
+            104 % of its life used, 100 % spare, read 3 TiB, written 1 GiB
+            2 media errors, critical warning: temperature, read-only?
+            too warm for 12 min, critically hot for 3 min, slowed down 8 times for 61 s
+          nvme0n1  disk, 1 GiB
+            SMART log: needs root (CAP_SYS_ADMIN)
         ");
     }
 
