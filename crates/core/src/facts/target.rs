@@ -294,7 +294,7 @@ pub struct BlockDevice {
     pub link: Option<Link>,
     /// File of a loop device.
     pub backing_file: Option<PathBuf>,
-    /// What an NVMe disk says of itself, where it was asked.
+    /// The SMART log of an NVMe disk, where it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health: Option<DriveHealth>,
     /// Why that is unknown.

@@ -62,12 +62,12 @@ pub struct AroundStep {
     /// rose.
     #[serde(skip_serializing_if = "is_zero")]
     pub stalled: u64,
-    /// What NVMe disks counted.
+    /// The counts of NVMe disks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub drives: Vec<DriveCount>,
 }
 
-/// What an NVMe disk counted in a time.
+/// The count of an NVMe disk in a time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriveCount {
     pub device: String,
@@ -260,8 +260,8 @@ impl Heat {
 }
 
 impl StateChange {
-    /// Returns `io.max of /system.slice changed from max to wbps=33554432`; of a state that is worth
-    /// a line from the start, `critical warning of nvme0n1 from the start: read-only`.
+    /// Returns `io.max of /system.slice changed from max to wbps=33554432`; of a state that is
+    /// worth a line from the start, `critical warning of nvme0n1 from the start: read-only`.
     pub fn describe(&self) -> String {
         if self.from == self.to {
             return format!("{} from the start: {}", self.of, self.to);
