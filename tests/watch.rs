@@ -1,9 +1,14 @@
 //! Watches: `--watch` and `--stop-if`, from the command line to the exit code. No bound here
 //! depends on how fast this machine is.
 
+use std::fs;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use super::common::{self, Home, stderr_of, stdout_of};
+use super::common::child::Run;
+use super::common::{self, Home, kernel, stderr_of, stdout_of};
 
 #[test]
 fn conditions_end_a_watch() {
@@ -55,6 +60,38 @@ fn watches_end_with_their_time() {
     assert_eq!(done, 500);
     let answer = report["answer"]["text"].as_str().unwrap();
     assert!(answer.contains("watched for 10 s at 50/s: p50 "), "{answer}");
+}
+
+#[test]
+fn killed_watches_keep_their_log() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    fs::create_dir_all(home.sessions_dir()).unwrap();
+    let mut watch = kernel::Watch::of(&home.sessions_dir());
+    let line = "--batch data.bin --watch 10s --rate 50 --direct=no";
+    let mut run = Run::start(home.std(line).stderr(std::process::Stdio::null()));
+    let is_kept = |path: &std::path::PathBuf| {
+        fs::read_to_string(path).is_ok_and(|text| text.contains(r#"{"kind":"running","#))
+    };
+    watch.until(|| home.sessions().iter().any(is_kept));
+    run.signal(Signal::SIGKILL);
+    run.end(Duration::from_secs(60)).expect("nobody survives that");
+    let report = home.json("sessions show last");
+    common::assert_valid(&report);
+    let result = &report["results"][0];
+    let trial = &result["trials"][0];
+    assert_eq!(trial["short"], true);
+    let [nanos, ops] = ["nanos", "ops"].map(|key| trial[key].as_u64().unwrap());
+    assert!((1_000_000_000..10_000_000_000).contains(&nanos) && (1..500).contains(&ops), "{trial}");
+    assert!(result["latency"]["p50"].is_number(), "{result}");
+    let answer = report["answer"]["text"].as_str().unwrap();
+    assert!(answer.contains(" s of 10 s at 50/s: p50 "), "{answer}");
+    // Nor is it a whole trial for what follows.
+    for (line, code) in [("sessions export last --format html", 0), ("--refine last --batch", 2)] {
+        let output = home.cmd(line).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{line}: {}", stderr_of(&output));
+        assert!(!stderr_of(&output).contains("panicked"));
+    }
 }
 
 #[test]

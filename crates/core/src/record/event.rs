@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CommitTimes, EncodedLog, Grounds, Latency, LatencyLog, Level, Pick, ProbeFindings, ProbeTrial,
-    Trial, Verdict,
+    CommitTimes, EncodedLog, Evidence, Grounds, Latency, LatencyLog, Level, LogEntry, Pick,
+    ProbeFindings, ProbeTrial, Trial, Verdict,
 };
 use crate::plan::Plan;
 
@@ -98,6 +98,16 @@ pub enum Event {
         #[serde(flatten)]
         log: Arc<EncodedLog>,
     },
+    /// A long trial began: latencies of its cell and round that came before are not its own.
+    Begun {
+        #[serde(flatten)]
+        trial: Begun,
+    },
+    /// A piece of the latencies of a trial that has begun. Its entries may cover several intervals.
+    Running {
+        #[serde(flatten)]
+        log: Arc<EncodedLog>,
+    },
     /// The count that calibration chose: operations per pass and passes per trial; `whole` if the
     /// file ended first.
     Calibrated {
@@ -160,6 +170,48 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// Returns the event of a line of latencies.
+    pub fn of_log(log: &Arc<EncodedLog>) -> Event {
+        let log = Arc::clone(log);
+        if log.spans { Event::Running { log } } else { Event::Latencies { log } }
+    }
+}
+
+/// A trial that is long enough to be written while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Begun {
+    /// Index into the plan's cells.
+    pub cell: u32,
+    pub round: u32,
+    /// When it began, nanoseconds after the run; of a watch also in seconds since 1970.
+    pub started: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<u64>,
+}
+
+impl Begun {
+    /// Returns the trial as far as its log goes; `None` if nothing ended in it.
+    pub fn cut_trial(&self, log: &LatencyLog) -> Option<Trial> {
+        let entries = || log.entries().iter();
+        let end = entries().last().map(|last| log.start_of(last) + log.length_of(last));
+        let sum = |of: fn(&LogEntry) -> u64| entries().map(of).fold(0, u64::saturating_add);
+        let (ops, bytes) = (sum(|of| of.ops), sum(|of| of.bytes));
+        let &Begun { cell, round, started, clock } = self;
+        // The lanes counted the bytes of the log.
+        let evidence = Evidence {
+            started,
+            prepared: started,
+            parts: 1,
+            lane_bytes: bytes,
+            clock,
+            ..Evidence::default()
+        };
+        let nanos = end.filter(|_| ops > 0)?;
+        Some(Trial { cell, round, ops, bytes, nanos, short: true, evidence, ..Trial::default() })
+    }
+}
+
 /// The work of an interval that ended `at` nanoseconds after the first thread of the trial started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sample {
@@ -185,11 +237,13 @@ pub struct SampleParts {
     pub lanes: Vec<LaneSample>,
     /// The latencies that lanes have logged since the sample before; `None` if none are timed.
     pub log: Option<LatencyLog>,
+    /// A piece of the log of a long trial that nothing is added to any more; `None` before it ends.
+    pub finished: Option<LatencyLog>,
 }
 
 impl From<Vec<LaneSample>> for SampleParts {
     fn from(lanes: Vec<LaneSample>) -> SampleParts {
-        SampleParts { lanes, log: None }
+        SampleParts { lanes, ..SampleParts::default() }
     }
 }
 

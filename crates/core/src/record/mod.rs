@@ -16,13 +16,14 @@ mod probe;
 mod rounds;
 mod surroundings;
 mod trial;
+pub mod unusual;
 mod verdict;
 mod verified;
 mod warning;
 mod watching;
 
 pub use ceilings::{Ceilings, DropLevel, Level, LinkCeiling, Reading, Throttle};
-pub use event::{Earlier, End, Event, LaneSample, Phase, Progress, Sample, SampleParts};
+pub use event::{Begun, Earlier, End, Event, LaneSample, Phase, Progress, Sample, SampleParts};
 pub use first_visit::FirstVisits;
 pub use ground::{BelowCounts, CacheBelow, Ground, Layer, LayerKind, Medium};
 pub use latency::{CommitTimes, Latency};

@@ -56,7 +56,13 @@ impl HeatLog {
     /// `None` if no operation was timed.
     pub fn new(trials: impl IntoIterator<Item = (u32, u64, LatencyLog)>) -> Option<HeatLog> {
         let timed = |log: &LatencyLog| log.entries().iter().any(|entry| entry.timed() > 0);
-        let trial = |(round, nanos, log)| LoggedTrial { round, start: 0, nanos, first: 0, log };
+        let trial = |(round, nanos, log): (_, _, LatencyLog)| LoggedTrial {
+            round,
+            start: 0,
+            nanos,
+            first: 0,
+            log: log.evened(nanos),
+        };
         let trials = trials.into_iter().filter(|(.., log)| timed(log)).map(trial).collect();
         let mut all = HeatLog { trials, width: 0, intervals: 0, buckets: (usize::MAX, 0) };
         all.width = all.trials.iter().map(|trial| trial.log.width).max()?;

@@ -36,7 +36,6 @@ mod result;
 mod session_answer;
 mod signs;
 mod stalls;
-mod unusual;
 mod verified;
 mod warning_range;
 mod warning_words;

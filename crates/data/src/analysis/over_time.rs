@@ -125,6 +125,7 @@ pub struct Course {
 impl Course {
     /// Returns the course of a trial from its log.
     fn new(trial: &Trial, log: LatencyLog) -> Option<Course> {
+        let log = log.evened(trial.nanos);
         let whole = usize::try_from(trial.nanos / log.width.max(1)).ok()?;
         let moves_bytes = trial.bytes > 0;
         // In an interval without an entry nothing ended.

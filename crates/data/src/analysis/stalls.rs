@@ -145,23 +145,22 @@ fn common_cause(stalled: &[(&Trial, Vec<Gap>)]) -> Option<String> {
 /// nanoseconds: as long as this one took, where the empty intervals allow it; and where each lies.
 fn gaps(log: &LatencyLog) -> impl Iterator<Item = Gap> {
     let width = log.width as f64;
-    let mut next = 0;
+    let (mut next, mut began) = (0, 0);
     let busy = log.entries().iter().filter(|entry| entry.ops > 0);
     busy.filter_map(move |entry| {
         let empty = f64::from(entry.index.saturating_sub(next));
-        // The edges may lie in the intervals on both sides.
-        let sides = if next == 0 { 1.0 } else { 2.0 };
-        let began = u64::from(next.saturating_sub(1)).saturating_mul(log.width);
-        let ended = u64::from(entry.index).saturating_add(1).saturating_mul(log.width);
-        next = entry.index.saturating_add(1);
-        let (least, most) = (empty * width, (empty + sides) * width);
+        // The edges may lie in the entries on both sides.
+        let ended = log.start_of(entry).saturating_add(log.length_of(entry));
+        let range = std::mem::replace(&mut began, log.start_of(entry))..ended;
+        next = entry.last().saturating_add(1);
+        let (least, most) = (empty * width, (range.end - range.start) as f64);
         let slowest = entry
             .service_times()
             .last()
             .map_or(0, |(bucket, _)| LogBuckets::middle((*bucket).into()))
             as f64;
         let is_stall = empty > 0.0 && slowest >= MIN_FILL * least;
-        is_stall.then(|| (slowest.clamp(least, most), began..ended))
+        is_stall.then(|| (slowest.clamp(least, most.max(least)), range))
     })
 }
 

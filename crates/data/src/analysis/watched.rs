@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::analysis::CellResult;
-use crate::analysis::unusual::{self, Course, Unusual};
 use crate::plan::{Axis, Job};
+use crate::record::unusual::{self, Course, Unusual};
 use crate::record::{AroundStep, Note, Slept, Surroundings, Trial};
 use crate::session::Session;
 use crate::text::utc;

@@ -56,7 +56,8 @@ fn intervals(trial: &Trial, log: Option<&LatencyLog>) -> Vec<(u64, Interval)> {
     let interval = |entry: &LogEntry| {
         let start = log.start_of(entry);
         // The last one ends with the trial.
-        let nanos = trial.nanos.saturating_sub(start).clamp(1_000_000, log.width.max(1_000_000));
+        let nanos =
+            trial.nanos.saturating_sub(start).clamp(1_000_000, log.length_of(entry).max(1_000_000));
         let interval = Interval { nanos, bytes: entry.bytes, latency: mean(entry) };
         (start.saturating_add(nanos), interval)
     };

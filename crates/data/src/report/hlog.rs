@@ -36,9 +36,9 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     for (trial, latencies) in session.latency_logs() {
         let Some(job) = session.plan.cells.get(trial.cell as usize) else { continue };
         let name = names.name(job).replace([',', ' '], "_");
-        let width = Duration::from_nanos(latencies.width);
         for entry in latencies.entries() {
             let start = trial.evidence.started.saturating_add(latencies.start_of(entry));
+            let width = Duration::from_nanos(latencies.length_of(entry));
             for (kind, counts) in kinds(entry) {
                 let (tag, histogram) = (format!("{name}{kind}"), to_histogram(counts)?);
                 let start = Duration::from_nanos(start);

@@ -112,7 +112,7 @@ mod tests {
         let mut log = LatencyLog::new(1);
         let latency = vec![(LogBuckets::of(number * MS) as u16, 100)];
         log.add(LogEntry { index: number as u32 - 1, ops: 100, latency, ..LogEntry::default() });
-        let parts = SampleParts { lanes: Vec::new(), log: Some(log) };
+        let parts = SampleParts { log: Some(log), ..SampleParts::default() };
         Event::Sample { cell: 0, round, sample, parts }
     }
 

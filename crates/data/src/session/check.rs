@@ -23,7 +23,8 @@ pub fn event(event: &mut Event, plan: &Plan) -> Result<(), String> {
             cell(trial.cell, plan)?;
             shrink(Arc::make_mut(trial));
         }
-        Event::Latencies { log } => {
+        Event::Begun { trial } => drop(cell(trial.cell, plan)?),
+        Event::Latencies { log } | Event::Running { log } => {
             cell(log.cell, plan)?;
             if !log.is_sound() {
                 return Err(format!("latencies in intervals of {} ns", log.width));

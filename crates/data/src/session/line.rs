@@ -325,7 +325,8 @@ pub fn parse(line: &[u8]) -> Result<Entry, serde_json::Error> {
         "plan" => Event::Plan { plan: Arc::new(from_str::<PlanLine>(line)?.plan) },
         "grounds" => Event::Grounds { grounds: from_str(line).map(Arc::new)? },
         "trial" => trial_event(from_str(line)?),
-        "latencies" => Event::Latencies { log: from_str(line).map(Arc::new)? },
+        "begun" => Event::Begun { trial: from_str(line)? },
+        "latencies" | "running" => Event::of_log(&from_str(line).map(Arc::new)?),
         "probe" => Event::Probe { trial: from_str(line)? },
         "findings" => {
             let FindingsLine { cell, findings } = from_str(line)?;

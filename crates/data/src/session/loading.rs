@@ -42,8 +42,8 @@ pub struct Loading {
     latency_bytes: usize,
 }
 
-/// The most latencies over time that are kept in memory, bytes: a run of a day has 20 MiB.
-const MAX_LATENCY_BYTES: usize = if cfg!(test) { 1 << 20 } else { 32 << 20 };
+/// The most latencies over time that are kept in memory, bytes: a run of a month has 48 MiB.
+const MAX_LATENCY_BYTES: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 
 impl Loading {
     pub fn new(session: Session) -> Loading {
@@ -91,7 +91,7 @@ impl Loading {
         match entry {
             Entry::Event(mut event) => {
                 check::event(&mut event, &self.session.plan)?;
-                if let Event::Latencies { log } = &event {
+                if let Event::Latencies { log } | Event::Running { log } = &event {
                     self.latency_bytes += log.data.len() + size_of::<EncodedLog>();
                     if self.latency_bytes > MAX_LATENCY_BYTES {
                         return Ok(());
@@ -146,6 +146,7 @@ impl Loading {
     pub fn finish(self, lost: u64) -> Session {
         let Loading { mut session, mut judged, latency_bytes, .. } = self;
         session.lost = lost;
+        session.keep_begun();
         if latency_bytes > MAX_LATENCY_BYTES {
             let most = MAX_LATENCY_BYTES >> 20;
             let note = format!("latencies over time beyond {most} MiB were not read");
@@ -170,12 +171,13 @@ fn rejudge(session: &mut Session, judged: &mut [u64]) {
         if !trials.is_empty() && is_stale {
             let before = session.verdicts[cell].take();
             let before = before.as_deref();
+            let (latency, service) = session.latency_of_cut(&trials);
             let picked = |pick: &&Pick| pick.cell == Some(cell as u32);
             let pick = session.picks.iter().find(picked);
             let measured = Measured {
                 trials: &trials,
-                latency: before.and_then(|verdict| verdict.latency.as_ref()),
-                service: before.and_then(|verdict| verdict.service.as_ref()),
+                latency: before.and_then(|verdict| verdict.latency.as_ref()).or(latency.as_ref()),
+                service: before.and_then(|verdict| verdict.service.as_ref()).or(service.as_ref()),
                 commits: before.and_then(|verdict| verdict.commits.as_ref()),
                 once: pick.is_some_and(|pick| pick.is_once(&session.plan)),
             };

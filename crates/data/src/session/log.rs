@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::facts::Host;
 use crate::plan::Plan;
 use crate::record::{
-    EncodedLog, End, Event, Grounds, HostSummary, LatencyLog, Level, Pick, ProbeFindings,
-    ProbeTrial, Severity, Trial, Verdict, Warning,
+    Begun, EncodedLog, End, Event, Grounds, HostSummary, Latency, LatencyLog, Level, LogEntry,
+    Pick, ProbeFindings, ProbeTrial, Severity, Trial, Verdict, Warning, histogram_of,
 };
 
 /// One run of one plan, as loaded or while it grows.
@@ -24,6 +24,8 @@ pub struct Session {
     pub trials: Vec<Arc<Trial>>,
     /// The latencies of trials over time; fewer if the others are unknown.
     pub latencies: Vec<Arc<EncodedLog>>,
+    /// The trial that runs, or ran when the run was killed, if it is a long one.
+    pub begun: Option<Begun>,
     /// Per cell, if a verdict was written or could be computed.
     pub verdicts: Vec<Option<Arc<Verdict>>>,
     /// Per cell, why it failed.
@@ -101,6 +103,7 @@ impl Session {
     /// Returns whether it shows nothing: no trial, no method that was tried, and no failed cell.
     pub fn is_empty(&self) -> bool {
         !self.has_trials()
+            && self.begun.is_none()
             && self.picks.is_empty()
             && self.levels.is_empty()
             && self.errors.iter().all(Option::is_none)
@@ -114,9 +117,17 @@ impl Session {
             Event::Plan { plan } if !self.has_trials() => self.replace_plan(Plan::clone(plan)),
             Event::Grounds { grounds } => self.grounds = Some(Grounds::clone(grounds)),
             Event::Trial { trial, .. } if (trial.cell as usize) < self.plan.cells.len() => {
+                self.begun.take_if(|begun| (begun.cell, begun.round) == (trial.cell, trial.round));
                 self.trials.push(Arc::clone(trial))
             }
-            Event::Latencies { log } if (log.cell as usize) < self.plan.cells.len() => {
+            Event::Begun { trial } if (trial.cell as usize) < self.plan.cells.len() => {
+                let Begun { cell, round, .. } = *trial;
+                self.latencies.retain(|log| (log.cell, log.round) != (cell, round));
+                self.begun = Some(*trial);
+            }
+            Event::Latencies { log } | Event::Running { log }
+                if (log.cell as usize) < self.plan.cells.len() =>
+            {
                 self.latencies.push(Arc::clone(log))
             }
             Event::Failed { cell, error } => {
@@ -151,10 +162,36 @@ impl Session {
             Event::Note { text } => self.notes.push(text.clone()),
             Event::Unrestored => self.unrestored = true,
             Event::End { reason, seconds } => {
+                self.keep_begun();
                 (self.end, self.seconds) = (Some(*reason), *seconds);
             }
             _ => {}
         }
+    }
+
+    /// Adds the trial that had begun, as far as its log goes: the run ended without it.
+    pub(super) fn keep_begun(&mut self) {
+        let Some(begun) = self.begun.take() else { return };
+        let is_own = |log: &&Arc<EncodedLog>| (log.cell, log.round) == (begun.cell, begun.round);
+        let lines = self.latencies.iter().filter(is_own).map(|log| &**log);
+        let trial = LatencyLog::decode(lines).and_then(|log| begun.cut_trial(&log));
+        self.trials.extend(trial.map(Arc::new));
+    }
+
+    /// Returns the latencies of a cell whose only trial is cut, and its service times, from its
+    /// log.
+    pub(super) fn latency_of_cut(
+        &self,
+        trials: &[Arc<Trial>],
+    ) -> (Option<Latency>, Option<Latency>) {
+        let [trial] = trials else { return (None, None) };
+        let log = trial.short.then(|| self.logs_by_cell().decode(trial.cell).next().map(|of| of.1));
+        let Some(log) = log.flatten() else { return (None, None) };
+        let latency = |of: fn(&LogEntry) -> &Vec<(u16, u32)>| {
+            let all = histogram_of(log.entries().iter().flat_map(of));
+            Latency::from_histogram(&all, log.every)
+        };
+        (latency(|entry| &entry.latency), latency(|entry| &entry.service))
     }
 
     /// Returns the trials whose latencies over time are known, with these.
@@ -273,6 +310,45 @@ mod tests {
         assert_eq!(session.errors, [Some("no 0".into()), Some("no 1".into())]);
         assert!(session.verdicts.iter().all(Option::is_some));
         assert_eq!((session.notes.len(), session.end), (1, Some(End::Goal)));
+    }
+
+    /// Returns the line of a trial that did `ops` operations in its last interval.
+    fn running(cell: u32, index: u32, ops: u64) -> Event {
+        let mut log = LatencyLog::new(1);
+        for (further, index) in [(index - 3, 1), (0, index)] {
+            let latency = vec![(500, ops as u32)];
+            log.add(LogEntry { index, further, ops, latency, ..LogEntry::default() });
+        }
+        Event::of_log(&Arc::new(log.encode(cell, 1).remove(0)))
+    }
+
+    #[test]
+    fn killed_trials_are_kept_as_cut() {
+        let mut session = testing::session(2);
+        let begun =
+            |started| Event::Begun { trial: Begun { cell: 0, round: 1, started, clock: Some(7) } };
+        // It was interrupted, and began again.
+        session.apply(&begun(5));
+        session.apply(&running(0, 90, 1000));
+        session.apply(&begun(9));
+        for (cell, index, ops) in [(0, 9, 3), (0, 19, 2), (1, 99, 1)] {
+            session.apply(&running(cell, index, ops));
+        }
+        assert!(!session.is_empty());
+        session.keep_begun();
+        let [trial] = &session.trials[..] else { panic!("{:?}", session.trials) };
+        assert_eq!((trial.cell, trial.round, trial.ops, trial.short), (0, 1, 6, true));
+        assert_eq!((trial.nanos, trial.counts()), (10 * LatencyLog::WIDTH, false));
+        let evidence = &trial.evidence;
+        assert_eq!((evidence.started, evidence.clock), (9, Some(7)));
+        let (latency, service) = session.latency_of_cut(&session.trials);
+        assert_eq!((latency.map(|of| of.count), service), (Some(6), None));
+        // Not twice, and not after the trial itself.
+        session.keep_begun();
+        session.apply(&begun(9));
+        session.apply(&testing::trial_event(0, 1, 1 << 30));
+        session.apply(&Event::End { reason: End::Goal, seconds: None });
+        assert_eq!(session.trials.len(), 2);
     }
 
     #[test]

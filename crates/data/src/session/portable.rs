@@ -42,7 +42,7 @@ pub fn portable_lines(session: &Session) -> Result<Vec<Value>, serde_json::Error
         }
     }
     for log in &session.latencies {
-        push(&mut lines, &Event::Latencies { log: Arc::clone(log) })?;
+        push(&mut lines, &Event::of_log(log))?;
     }
     for &cell in &session.skipped {
         push(&mut lines, &Event::Skipped { cell })?;

@@ -143,11 +143,16 @@ fn add(line: &IndexedLine, body: &[u8], loading: &mut Loading, damage: &mut Dama
 
 /// Returns whether a line holds a measurement.
 fn is_result(entry: &Entry) -> bool {
-    use Event::{Findings, Latencies, Picked, Probe, Trial};
+    use Event::{Findings, Latencies, Picked, Probe, Running, Trial};
     matches!(
         entry,
         Entry::Event(
-            Trial { .. } | Latencies { .. } | Probe { .. } | Findings { .. } | Picked { .. }
+            Trial { .. }
+                | Latencies { .. }
+                | Running { .. }
+                | Probe { .. }
+                | Findings { .. }
+                | Picked { .. }
         ) | Entry::Verdict(_)
     )
 }

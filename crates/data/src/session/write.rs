@@ -28,6 +28,7 @@ const VERDICT_INTERVAL: Duration = Duration::from_secs(10);
 /// Writes one session. Whatever the disk does, the run continues: see [`Recorder::unsaved`].
 ///
 /// Call [`Recorder::record`] between trials: it writes to a disk that may be the one under test.
+/// Only pieces of the log of a long trial are written while it runs.
 pub struct Recorder {
     dir: PathBuf,
     /// The requested id and name; [`Recorder::session`] has the granted ones.
@@ -265,7 +266,10 @@ impl Recorder {
                 let findings = Arc::new(finite_findings(findings));
                 self.line(&Event::Findings { cell: *cell, findings });
             }
-            Event::Latencies { log } if self.has_cell(log.cell) => self.line(event),
+            Event::Latencies { log } | Event::Running { log } if self.has_cell(log.cell) => {
+                self.line(event);
+            }
+            Event::Begun { trial } if self.has_cell(trial.cell) => self.line(event),
             Event::Skipped { cell } if self.session.skipped.contains(cell) => self.line(event),
             Event::Grounds { .. }
             | Event::Calibrated { .. }

@@ -7,6 +7,7 @@ mod neighbours;
 mod pick;
 mod precision;
 mod ratios;
+mod running_log;
 mod span;
 mod start;
 mod variants;
@@ -21,6 +22,7 @@ use self::fitting::{Fitting, Reserve};
 use self::fresh::Unread;
 use self::precision::Precision;
 use self::ratios::Ratios;
+use self::running_log::RunningLog;
 pub use self::start::{continue_run, run, run_together};
 use self::variants::Variants;
 pub use self::variants::{RESTORE_TIMEOUT, set_back};
@@ -37,7 +39,7 @@ use super::trial_parts::TrialOutcome;
 use super::{Control, Sink};
 use crate::experiment::{RateSearch, Settling, order_of_pairs, order_of_round};
 use crate::host::cpu_quota;
-use crate::plan::{Plan, TrialTime, Variant};
+use crate::plan::{Job, Plan, TrialTime, Variant};
 use crate::record::{
     Earlier, End, Event, Grounds, Latency, LogSpace, Phase, Severity, Throttle, Warning, Watching,
 };
@@ -341,16 +343,12 @@ impl<'a> Run<'a> {
             // Its calibration ended with it.
             return Ok(StepResult::Done(cell));
         }
-        let part = match &mut self.unread {
-            None => None,
-            Some(unread) => match unread.take(&cell.job) {
-                Some(blocks) => Some(blocks),
-                None => {
-                    self.end_cell(index, &mut cell);
-                    return Ok(StepResult::Done(cell));
-                }
-            },
-        };
+        let part = self.unread.as_mut().map(|unread| unread.take(&cell.job));
+        if part == Some(None) {
+            self.end_cell(index, &mut cell);
+            return Ok(StepResult::Done(cell));
+        }
+        let part = part.flatten();
         self.send_progress(Phase::Trial, index, round);
         // The events that a watch has seen do not come again.
         let cut = self.cutter(index).with_pauses(!self.plan.watch);
@@ -363,28 +361,39 @@ impl<'a> Run<'a> {
         let stopped = OnceCell::new();
         let cut_here = || cut.check().or(stopped.get().map(|_| Cut::End));
         let ends_by_time = part.is_some() || self.plan.steady;
+        let (cell_index, origin) = (index as u32, self.origin);
+        let is_alone = role.together.is_none() && amount.parts <= 1;
+        let trial = (cell_index, round);
+        let running = RunningLog::new(trial, limit, &cell.job, (origin, clock));
+        let mut running = running.filter(|_| is_alone);
+        let space = &mut self.log_space;
         let stage = TrialStage {
             role,
             limit: ends_by_time.then_some(limit),
             ends_by_time,
             steady: self.plan.steady.then(|| Plan::steady_round(limit)),
             watched: self.plan.watch,
+            piece: running.as_ref().map(RunningLog::piece),
             part: part.map(|blocks| (blocks.start, blocks.end)),
             neighbour: &|| variants.count_neighbour(),
             ..TrialStage::new(open_target, self.origin, seed, &cut_here)
         };
-        let cell_index = index as u32;
-        let rate = cell.job.operations_per_second().unwrap_or(0.0);
-        let mut watching = Watching::new(self.plan.stop_if.iter().cloned(), rate, cell.job.threads);
-        let outcome = trial::run(&stage, &cell, &amount, &mut |sample, parts| {
+        let mut watching = watching(self.plan, &cell.job);
+        let outcome = trial::run(&stage, &cell, &amount, &mut |sample, mut parts| {
+            if let Some((piece, running)) = parts.finished.take().zip(running.as_mut()) {
+                running.report(piece, sample.at, space, sink);
+            }
             if let Some(found) = watching.add(sample.at, parts.log.as_ref()) {
                 // The first one stays.
                 let _ = stopped.set(Box::new(found));
             }
             sink.event(Event::Sample { cell: cell_index, round, sample, parts })
         });
-        let (origin, stopped) = (self.origin, stopped.into_inner());
-        let outcome = outcome.map(|outcome| watch::add_ends(outcome, origin, clock, stopped));
+        let stopped = stopped.into_inner();
+        let mut outcome = outcome.map(|outcome| watch::add_ends(outcome, origin, clock, stopped));
+        if let (Ok(outcome), Some(running)) = (&mut outcome, &mut running) {
+            running.report_rest(&mut outcome.log, outcome.trial.nanos, space, sink);
+        }
         cell.every = amount.timed.every();
         cell.cost = begin.elapsed();
         self.settle(index, cell, &cut, outcome, |run, cell, outcome| {
@@ -446,7 +455,7 @@ impl<'a> Run<'a> {
         self.sink.event(Event::Trial { trial, samples, latency });
         let log = log.map(|log| self.log_space.keep(log, (index as u32, round), nanos));
         for log in log.into_iter().flatten() {
-            self.sink.event(Event::Latencies { log: Arc::new(log) });
+            self.sink.event(Event::of_log(&Arc::new(log)));
         }
     }
 
@@ -646,6 +655,12 @@ impl<'a> Run<'a> {
             }
         }
     }
+}
+
+/// Returns the judge of the conditions that end a trial of a job.
+fn watching(plan: &Plan, job: &Job) -> Watching {
+    let rate = job.operations_per_second().unwrap_or(0.0);
+    Watching::new(plan.stop_if.iter().cloned(), rate, job.threads)
 }
 
 fn describe_disk((before, after): (&Option<Throttle>, &Option<Throttle>)) -> [String; 2] {

@@ -54,6 +54,8 @@ pub(super) struct TrialStage<'a> {
     pub steady: Option<Duration>,
     /// It is complete whenever it ends.
     pub watched: bool,
+    /// Reports pieces of this many intervals of its log while it runs.
+    pub piece: Option<u32>,
     /// The first block to use and the one after the last; `None` = all.
     pub part: Option<(u64, u64)>,
     /// The file is prepared already: neither prepared here nor examined.
@@ -96,6 +98,7 @@ impl<'a> TrialStage<'a> {
             ends_by_time: false,
             steady: None,
             watched: false,
+            piece: None,
             part: None,
             is_prepared: false,
             role: RankRole::default(),
@@ -367,6 +370,7 @@ fn make_spec(stage: &TrialStage, cell: &Cell, amount: &Amount) -> Spec {
         ends_by_time: stage.ends_by_time,
         steady: stage.steady,
         watched: stage.watched,
+        piece: stage.piece,
         pace: pace_of(&cell.job, amount, stage.seed),
     }
 }

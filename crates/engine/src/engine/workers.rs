@@ -56,6 +56,8 @@ pub(super) struct Spec {
     pub steady: Option<Duration>,
     /// It is complete whenever it ends.
     pub watched: bool,
+    /// Takes pieces of this many intervals out of its log while it runs.
+    pub piece: Option<u32>,
     /// When its operations start; `None` = at full speed.
     pub pace: Option<PaceSpec>,
 }
@@ -188,6 +190,8 @@ pub(super) fn run(
         lanes: Vec::new(),
         log: LatencyLog::new(spec.timed.every()),
         fresh: LatencyLog::new(spec.timed.every()),
+        logged: vec![0; threads as usize],
+        taken: 0,
         error: None,
         stopped: false,
         stopped_at: None,
@@ -383,6 +387,10 @@ struct Waiter<'a> {
     log: LatencyLog,
     /// The part of it since the last sample.
     fresh: LatencyLog,
+    /// The last interval that each lane has logged in: it adds nothing before it.
+    logged: Vec<u32>,
+    /// Where the last piece of the log ended.
+    taken: u32,
     error: Option<BackendError>,
     stopped: bool,
     /// When it was requested to end.
@@ -530,7 +538,9 @@ impl Waiter<'_> {
                 }
                 let next = LatencyLog::new(self.fresh.every);
                 let log = Some(std::mem::replace(&mut self.fresh, next));
-                sample(now, SampleParts { lanes, log: log.filter(|log| !log.is_empty()) });
+                let log = log.filter(|log| !log.is_empty());
+                let finished = self.take_piece(at);
+                sample(now, SampleParts { lanes, log, finished });
                 self.log_device(&mut device, due);
                 while due <= at {
                     due += SAMPLE_INTERVAL;
@@ -547,18 +557,41 @@ impl Waiter<'_> {
 
     fn add_lane(&mut self, mut lane: LaneResult) {
         let paced = lane.tally.paced.as_mut().and_then(|paced| paced.log_end.take());
-        lane.tally.log_end.take().into_iter().chain(paced).for_each(|end| self.log.add(end));
+        lane.tally.log_end.take().into_iter().chain(paced).for_each(|end| self.add(end));
+        self.logged.iter_mut().skip(lane.lane as usize).take(1).for_each(|last| *last = u32::MAX);
         self.lanes.push(lane);
+    }
+
+    /// Adds an entry, not before the pieces that were taken.
+    fn add(&mut self, entry: LogEntry) {
+        self.log.add(LogEntry { index: entry.index.max(self.taken), ..entry });
     }
 
     /// Adds what the lanes have logged.
     fn read_logs(&mut self) {
-        for ring in &self.shared.logs {
+        for (lane, ring) in self.shared.logs.iter().enumerate() {
             while let Some(entry) = ring.take() {
+                self.logged[lane] = self.logged[lane].max(entry.index);
                 self.fresh.add(entry.clone());
-                self.log.add(entry);
+                self.add(entry);
             }
         }
+    }
+
+    /// Takes the next piece of the log, if the trial reports them, each lane is past it, and
+    /// something ended in it.
+    fn take_piece(&mut self, at: Duration) -> Option<LatencyLog> {
+        /// A lane logs two kinds of times, maybe not both at once.
+        const MARGIN: u32 = 10;
+        let piece = self.shared.spec.piece?;
+        let now = u32::try_from(at.as_nanos() / SAMPLE_INTERVAL.as_nanos()).unwrap_or(u32::MAX);
+        let past = self.logged.iter().copied().min()?.min(now).saturating_sub(MARGIN);
+        let end = past / piece * piece;
+        if end <= self.taken {
+            return None;
+        }
+        self.taken = end;
+        Some(self.log.take_before(end)).filter(|log| !log.is_empty())
     }
 
     /// Adds what was read from devices in the interval that ends at `due`.
@@ -566,7 +599,7 @@ impl Waiter<'_> {
         let index = (due.as_nanos() / SAMPLE_INTERVAL.as_nanos()).saturating_sub(1);
         if let Some(bytes) = device.delta() {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
-            self.log.add(LogEntry { index, device: Some(bytes), ..LogEntry::default() });
+            self.add(LogEntry { index, device: Some(bytes), ..LogEntry::default() });
         }
     }
 

@@ -9,10 +9,11 @@ use crate::stats::histogram::MAX_VALUE;
 
 /// A piece of the log of a trial, as text; a line of a session.
 ///
-/// `data` is base64. It has for each entry, as LEB128 numbers: the intervals skipped before it, its
-/// operations, bytes, system calls, device bytes + 1 (0 = unknown), operations held back, then the
-/// number of buckets of latency and for each twice its count, plus 1 where buckets were skipped
-/// before it, whose number follows, and the same for service times.
+/// `data` is base64. It has for each entry, as LEB128 numbers: the intervals skipped before it,
+/// with `spans` the further ones that it covers, its operations, bytes, system calls, device
+/// bytes + 1 (0 = unknown), operations held back, then the number of buckets of latency and for
+/// each twice its count, plus 1 where buckets were skipped before it, whose number follows, and the
+/// same for service times.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EncodedLog {
     /// Index into the plan's cells.
@@ -24,6 +25,9 @@ pub struct EncodedLog {
     pub every: u32,
     /// The number of the first interval.
     pub from: u32,
+    /// Entries say how many intervals they cover: the trial was written while it ran.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spans: bool,
     pub data: String,
 }
 
@@ -57,6 +61,11 @@ const LAST_BUCKET: usize = LogBuckets::of(MAX_VALUE);
 impl LatencyLog {
     /// Returns the log as lines of the trial of a cell.
     pub fn encode(&self, cell: u32, round: u32) -> Vec<EncodedLog> {
+        let spans = self.entries().iter().any(|entry| entry.further > 0);
+        self.encode_as(spans, (cell, round))
+    }
+
+    fn encode_as(&self, spans: bool, (cell, round): (u32, u32)) -> Vec<EncodedLog> {
         let (width, every) = (self.width, self.every);
         let line = |from, raw: &[u8]| EncodedLog {
             cell,
@@ -64,6 +73,7 @@ impl LatencyLog {
             width,
             every,
             from,
+            spans,
             data: STANDARD.encode(raw),
         };
         let (mut lines, mut raw, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
@@ -73,16 +83,16 @@ impl LatencyLog {
                 (from, next) = (entry.index, entry.index);
             }
             bytes.clear();
-            put_entry(&mut bytes, entry, entry.index - next);
+            put_entry(&mut bytes, entry, entry.index - next, spans);
             if !raw.is_empty() && raw.len() + bytes.len() > MAX_RAW {
                 lines.push(line(from, &raw));
                 raw.clear();
                 bytes.clear();
                 from = entry.index;
-                put_entry(&mut bytes, entry, 0);
+                put_entry(&mut bytes, entry, 0, spans);
             }
             raw.extend_from_slice(&bytes);
-            next = entry.index.saturating_add(1);
+            next = entry.last().saturating_add(1);
         }
         if !raw.is_empty() {
             lines.push(line(from, &raw));
@@ -106,25 +116,28 @@ impl LatencyLog {
             }
             let Ok(raw) = STANDARD.decode(&line.data) else { continue };
             let (mut raw, mut expected) = (&raw[..], line.from);
-            while let Some(mut entry) = take_entry(&mut raw, expected) {
-                if u64::from(entry.index) > MAX_TIME / width {
+            let most = if line.spans { LatencyLog::MAX_READ } else { LatencyLog::MAX_ENTRIES };
+            while let Some(entry) = take_entry(&mut raw, expected, line.spans) {
+                if u64::from(entry.last()) > MAX_TIME / width {
                     break;
                 }
-                expected = entry.index.saturating_add(1);
+                expected = entry.last().saturating_add(1);
                 next = expected.into();
-                // Narrower than a u32, as it becomes smaller.
-                entry.index = (u64::from(entry.index) / (log.width / width)) as u32;
-                log.put(entry);
+                log.put(width, entry, 0, most);
             }
         }
         log.filter(|log| !log.is_empty())
     }
 }
 
-fn put_entry(to: &mut Vec<u8>, entry: &LogEntry, skipped: u32) {
+fn put_entry(to: &mut Vec<u8>, entry: &LogEntry, skipped: u32, spans: bool) {
     let device = entry.device.map_or(0, |bytes| bytes.saturating_add(1));
     let held = entry.held.into();
-    for value in [skipped.into(), entry.ops, entry.bytes, entry.syscalls, device, held] {
+    put(to, skipped.into());
+    if spans {
+        put(to, entry.further.into());
+    }
+    for value in [entry.ops, entry.bytes, entry.syscalls, device, held] {
         put(to, value);
     }
     for counts in [&entry.latency, &entry.service] {
@@ -144,14 +157,16 @@ fn put_entry(to: &mut Vec<u8>, entry: &LogEntry, skipped: u32) {
 
 /// Takes the next entry, the first one that may have the number `expected`; `None` where there is
 /// none that iotui could have written.
-fn take_entry(from: &mut &[u8], expected: u32) -> Option<LogEntry> {
+fn take_entry(from: &mut &[u8], expected: u32, spans: bool) -> Option<LogEntry> {
     let index = expected.checked_add(take_small(from)?)?;
+    let further = if spans { take_small(from)? } else { 0 };
+    index.checked_add(further)?;
     let [ops, bytes, syscalls, device] = [take(from)?, take(from)?, take(from)?, take(from)?];
     let device = device.checked_sub(1);
     let held = take_small(from)?;
     let latency = take_counts(from)?;
     let service = take_counts(from)?;
-    Some(LogEntry { index, ops, bytes, syscalls, device, held, latency, service })
+    Some(LogEntry { index, further, ops, bytes, syscalls, device, held, latency, service })
 }
 
 fn take_counts(from: &mut &[u8]) -> Option<Vec<LogCount>> {
@@ -219,20 +234,20 @@ pub struct LogSpace {
 impl LogSpace {
     /// Bytes for short runs.
     const BASE: u64 = 64 << 10;
-    /// Bytes for each second of the first ten minutes, and of the time after: 1.95 MiB and 19.5 MiB
-    /// a day.
-    const RATES: [u64; 2] = [3300, 215];
-    const FIRST: u64 = 600_000_000_000;
+    /// Bytes for each second up to these times, nanoseconds: 1.95 MiB in ten minutes, 19.5 MiB in a
+    /// day, 48 MiB in a month.
+    const RATES: [(u64, u64); 3] =
+        [(600_000_000_000, 3300), (86_400_000_000_000, 215), (u64::MAX, 12)];
 
-    /// Returns the bytes for all trials so far.
-    fn total(&self) -> u64 {
-        let first = self.measured.min(LogSpace::FIRST);
-        let bytes = [first, self.measured - first]
-            .into_iter()
-            .zip(LogSpace::RATES)
-            .map(|(nanos, rate)| u128::from(nanos) * u128::from(rate) / 1_000_000_000)
-            .sum::<u128>();
-        LogSpace::BASE.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
+    /// Returns the bytes for all trials once `measured` nanoseconds are.
+    fn total(measured: u64) -> u64 {
+        let (mut from, mut bytes) = (0, u128::from(LogSpace::BASE));
+        for (to, rate) in LogSpace::RATES {
+            let nanos = measured.clamp(from, to) - from;
+            bytes += u128::from(nanos) * u128::from(rate) / 1_000_000_000;
+            from = to;
+        }
+        u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
     /// Counts the time of a trial, nanoseconds.
@@ -249,10 +264,10 @@ impl LogSpace {
     /// would be too much, and none where one interval would be.
     pub fn keep(&mut self, mut log: LatencyLog, trial: (u32, u32), nanos: u64) -> Vec<EncodedLog> {
         self.count_trial(nanos);
-        let left = self.total().saturating_sub(self.spent);
+        let left = LogSpace::total(self.measured).saturating_sub(self.spent);
         loop {
             let lines = log.encode(trial.0, trial.1);
-            if lines.iter().map(EncodedLog::size).sum::<u64>() <= left {
+            if size_of_all(&lines) <= left {
                 lines.iter().for_each(|line| self.count_line(line));
                 return lines;
             }
@@ -262,4 +277,37 @@ impl LogSpace {
             log.halve();
         }
     }
+
+    /// Returns the lines to keep of a part of the log of a trial that is `planned` to take so long
+    /// and has come to `at` nanoseconds. The `unusual` stretches, from and to in intervals, keep
+    /// these as far as there is space now; the rest has its share of the space of the whole trial.
+    /// None where all would still be too much.
+    pub fn keep_part(
+        &mut self,
+        log: &LatencyLog,
+        unusual: &[(u32, u32)],
+        trial: (u32, u32),
+        (at, planned): (u64, u64),
+    ) -> Vec<EncodedLog> {
+        let known = LogSpace::total(self.measured);
+        let whole = LogSpace::total(self.measured.saturating_add(planned)) - known;
+        let share = u128::from(whole) * u128::from(at.min(planned)) / u128::from(planned.max(1));
+        let for_rest = known.saturating_add(share as u64).saturating_sub(self.spent);
+        let now = LogSpace::total(self.measured.saturating_add(at)).saturating_sub(self.spent);
+        let lines = |spans, unusual: &[_]| log.thinned(spans, unusual).encode_as(true, trial);
+        let spans =
+            |from: u32| (from.ilog2()..=LatencyLog::MAX_SPAN.ilog2()).map(|power| 1u32 << power);
+        let mut rests = spans(LatencyLog::usual_span(at));
+        // Earlier unusual stretches may have taken it.
+        let rest = rests.find(|rest| size_of_all(&lines([*rest; 2], &[])) <= for_rest);
+        let rest = rest.unwrap_or(LatencyLog::MAX_SPAN);
+        let all = spans(1).map(|fine| lines([fine.min(rest), rest], unusual));
+        let kept = all.into_iter().find(|lines| size_of_all(lines) <= now).unwrap_or_default();
+        kept.iter().for_each(|line| self.count_line(line));
+        kept
+    }
+}
+
+fn size_of_all(lines: &[EncodedLog]) -> u64 {
+    lines.iter().map(EncodedLog::size).sum()
 }

@@ -42,7 +42,7 @@ prop_compose! {
         latency in counts(),
         service in counts(),
     ) -> LogEntry {
-        LogEntry { index, ops, bytes, syscalls, device, held, latency, service }
+        LogEntry { index, ops, bytes, syscalls, device, held, latency, service, ..LogEntry::default() }
     }
 }
 
@@ -68,13 +68,36 @@ proptest! {
     }
 
     #[test]
+    fn long_entries_lose_nothing(
+        entries in prop::collection::vec(entry(2000), 1..100),
+        (from, nanos) in (0..2000u32, 0..500u32),
+        (fine, rest) in (0..3u32, 0..9u32),
+    ) {
+        let log = log(entries);
+        let thinned = log.thinned([1 << fine, 1 << rest], &[(from, from + nanos)]);
+        prop_assert_eq!(&totals(&thinned), &totals(&log));
+        let lines = thinned.encode(3, 7);
+        prop_assert_eq!(LatencyLog::decode(&lines).as_ref(), Some(&thinned));
+        let inside = |own: &&LogEntry| own.index >= from && own.last() < from + nanos;
+        prop_assert!(thinned.entries().iter().filter(inside).all(|own| own.further < 1 << fine));
+        let even = thinned.evened(2000 * LatencyLog::WIDTH);
+        prop_assert_eq!(&totals(&even), &totals(&log));
+        prop_assert!(even.entries().is_sorted_by(|a, b| a.last() < b.index));
+        prop_assert_eq!(totals(&log.clone().take_before(1000)).0[0] + {
+            let mut rest = log.clone();
+            rest.take_before(1000);
+            totals(&rest).0[0]
+        }, totals(&log).0[0]);
+    }
+
+    #[test]
     fn any_text_is_safe(
         raw in prop::collection::vec(any::<u8>(), 0..300),
-        (width, every, from) in any::<(u64, u32, u32)>(),
+        (width, every, from, spans) in any::<(u64, u32, u32, bool)>(),
         text in "\\PC*",
     ) {
         for (width, data) in [(width, text), (100_000_000, STANDARD.encode(&raw))] {
-            let line = EncodedLog { cell: 0, round: 1, width, every, from, data };
+            let line = EncodedLog { cell: 0, round: 1, width, every, from, spans, data };
             let Some(mut log) = LatencyLog::decode([&line, &line]) else { continue };
             prop_assert!(log.entries().len() <= raw.len());
             prop_assert!(log.entries().is_sorted_by(|a, b| a.index < b.index));

@@ -2,10 +2,10 @@
 
 use super::board::{Board, BoardCell, BoardColumn};
 use super::model::GlanceFigure;
-use crate::analysis::unusual::Unusual;
 use crate::analysis::watched::Watched;
 use crate::analysis::{CellNames, CellResult};
 use crate::plan::{Axis, Metric};
+use crate::record::unusual::Unusual;
 use crate::session::Session;
 use crate::stats::Summary;
 use crate::units::{column, show_nanos};

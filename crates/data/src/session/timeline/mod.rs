@@ -304,7 +304,7 @@ impl Placing {
         self.now = end.saturating_add(read_back.min(MAX_STEP));
         self.put(What::Trial(number));
         for log in self.logs.remove(&(trial.cell, trial.round)).into_iter().flatten() {
-            self.put_event(Event::Latencies { log });
+            self.put_event(Event::of_log(&log));
         }
         if self.last_trials[trial.cell as usize] == Some(index) {
             if let Some(verdict) = self.verdicts[trial.cell as usize].take() {

@@ -31,7 +31,7 @@ pub(super) fn add_to(
     }
     for log in earlier.logs.iter().filter(|log| kept.contains(&(log.cell, log.round))) {
         log_space.count_line(log);
-        sink.event(Event::Latencies { log: Arc::clone(log) });
+        sink.event(Event::of_log(log));
     }
     add_commits(earlier, cells);
     for (cell, service) in cells.iter_mut().zip(&earlier.services) {

@@ -22,6 +22,7 @@ const FULL_SPEED: Duration = Duration::from_millis(500);
 const TRIAL_MARGIN: Duration = Duration::from_secs(10);
 
 /// The time of day, and CLOCK_MONOTONIC at the same time.
+#[derive(Clone, Copy)]
 pub(super) struct Clocks {
     seconds: u64,
     monotonic: u64,

@@ -64,6 +64,7 @@ impl Faulty {
             ends_by_time: false,
             steady: None,
             watched: false,
+            piece: None,
             pace: None,
             target,
             job,

@@ -150,6 +150,7 @@ pub(super) fn spec(job: Job, target: &Target, passes: u64) -> Spec {
         ends_by_time: false,
         steady: None,
         watched: false,
+        piece: None,
         pace: None,
         target: target.clone(),
         job,

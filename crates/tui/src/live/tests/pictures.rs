@@ -599,7 +599,7 @@ fn a_key_shows_latencies_over_time() {
         log.add(LogEntry { index: at - 1, ops: 1001, latency, ..LogEntry::default() });
         let (nanos, at) = (LatencyLog::WIDTH, u64::from(at) * LatencyLog::WIDTH);
         let sample = Sample { at, nanos, bytes: 1 << 20, ops: 1001, syscalls: 1001 };
-        let parts = SampleParts { lanes: Vec::new(), log: Some(log) };
+        let parts = SampleParts { log: Some(log), ..SampleParts::default() };
         bench.handle(Event::Sample { cell: 0, round: 1, sample, parts });
     }
     for screen in shown(&bench) {

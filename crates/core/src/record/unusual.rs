@@ -6,8 +6,9 @@
 //! least, twice the usual p99, and if that many would be among as many operations of calm seconds
 //! less than once in a million seconds; or if nothing ended in it although that is as improbable.
 //! Slow drifts of less than that are usual, and so is the first second, in which the job starts.
+//! Where an entry of the log is longer, it is judged as a whole, and counts for its time.
 
-use crate::record::{LatencyLog, LogBuckets, LogCount, Slept, histogram_of};
+use super::{LatencyLog, LogBuckets, LogCount, Slept, histogram_of};
 use crate::stats;
 
 /// How often chance makes a second of a steady trial unusual.
@@ -21,7 +22,7 @@ const SLOW_TAIL: f64 = 2.0;
 const TAIL_SHARE: f64 = 0.1;
 const LEAST_TAIL: u64 = 3;
 /// Unusual seconds with this many others between them are one event.
-const MOST_BETWEEN: usize = 3;
+const MOST_BETWEEN: u64 = 3;
 /// Seconds around a suspend that are not judged.
 const AROUND_SLEEP: u64 = 2 * SECOND;
 
@@ -47,9 +48,12 @@ pub struct Course {
     pub p50: Option<f64>,
 }
 
-/// A part of a trial.
+/// A part of a trial: a second, or a longer entry of its log.
 #[derive(Clone, Default)]
 struct Second {
+    /// Nanoseconds after the start.
+    start: u64,
+    end: u64,
     /// The slowest first.
     counts: Vec<LogCount>,
     timed: u64,
@@ -58,6 +62,10 @@ struct Second {
 }
 
 impl Second {
+    fn touches(&self, from: u64, to: u64) -> bool {
+        self.start < to && self.end > from
+    }
+
     /// Returns the latency that this many operations exceed, or as many as there are.
     fn slowest_but(&self, most: u64) -> Option<f64> {
         let mut beyond = 0;
@@ -108,43 +116,68 @@ pub fn find(
     let mut found = judge(&last);
     // The start of the job: threads, CPUs and devices wake up.
     found.iter_mut().take(1).for_each(|first| *first = false);
-    for (from, to) in busy {
-        let [from, to] = [from / length, to.div_ceil(length)].map(|at| at.min(found.len() as u64));
-        found[from as usize..to.max(from) as usize].fill(true);
+    for (found, second) in found.iter_mut().zip(&seconds) {
+        *found |= busy.iter().any(|(from, to)| second.touches(*from, *to));
     }
-    excuse(&mut found, &seconds, length, slept);
-    let events = join(&found).into_iter().map(|(from, to)| {
+    excuse(&mut found, &seconds, slept);
+    let events = join(&found, &seconds, MOST_BETWEEN * length).into_iter().map(|(from, to)| {
         let own = seconds[from..to].iter().zip(&found[from..to]).filter(|(_, is)| **is);
-        event(own.map(|(second, _)| second), from as u64 * length, (to - from) as u64 * length)
+        event(own.map(|(second, _)| second), seconds[from].start, seconds[to - 1].end)
     });
     Course { events: events.collect(), p50: Some(last.p50) }
 }
 
-/// Cuts a log into parts of `each` intervals; a last part that is not whole only adds what it has.
+/// Cuts a log into parts of `each` intervals, or as long as an entry that is longer; a last part
+/// that is not whole only adds what it has.
 fn cut(log: &LatencyLog, nanos: u64, each: u64) -> Vec<Second> {
-    let whole = nanos / log.width.max(1) / each;
-    let most = LatencyLog::MAX_ENTRIES as u64;
-    let mut seconds = vec![Second::default(); whole.min(most) as usize];
-    let empty_until = |seconds: &mut Vec<Second>, from: u64, to: u64| {
-        // A row of empty intervals counts in each second that it touches.
-        let row = (to - from) * log.width;
-        for at in from / each..=to.saturating_sub(1) / each {
-            if let Some(second) = seconds.get_mut(at as usize).filter(|_| to > from) {
-                second.empty = second.empty.max(row);
-            }
+    let width = log.width.max(1);
+    let whole = nanos / width / each;
+    let mut seconds: Vec<Second> = Vec::new();
+    let add = |seconds: &mut Vec<Second>, from: u64, to: u64| {
+        if from / each < whole && seconds.len() < LatencyLog::MAX_READ {
+            let (start, end) = (from * width, to * width);
+            seconds.push(Second { start, end, ..Second::default() });
         }
     };
-    let mut next = 0;
-    for entry in log.entries().iter().filter(|entry| entry.ops > 0) {
-        let index = u64::from(entry.index);
-        empty_until(&mut seconds, next, index.max(next));
-        next = index + 1;
-        let Some(second) = seconds.get_mut((index / each) as usize) else { continue };
-        second.timed += entry.timed();
-        second.counts.extend_from_slice(&entry.latency);
+    // The end of what has a part, and where the row of empty intervals began.
+    let (mut covered, mut next) = (0, 0);
+    let mut rows: Vec<(u64, u64)> = Vec::new();
+    let ends = [(whole * each, None)];
+    let busy = log.entries().iter().filter(|entry| entry.ops > 0);
+    for (index, entry) in busy.map(|own| (own.index.into(), Some(own))).chain(ends) {
+        // Whole seconds without an operation; less than one is a part of none.
+        for at in u64::div_ceil(covered, each)..(index / each).min(whole) {
+            if seconds.len() >= LatencyLog::MAX_READ {
+                break;
+            }
+            add(&mut seconds, at * each, (at + 1) * each);
+            covered = (at + 1) * each;
+        }
+        if index > next {
+            rows.push((next * width, index * width));
+        }
+        let Some(entry) = entry else { break };
+        next = u64::from(entry.last()) + 1;
+        if next - index > each {
+            add(&mut seconds, index, next);
+            covered = next;
+        } else if index >= covered {
+            let end = (index / each + 1) * each;
+            add(&mut seconds, covered.max(index / each * each), end);
+            covered = end.max(next);
+        }
+        if let Some(own) = seconds.last_mut().filter(|own| own.end > index * width) {
+            own.timed += entry.timed();
+            own.counts.extend_from_slice(&entry.latency);
+        }
     }
-    let end = (seconds.len() as u64 * each).max(next);
-    empty_until(&mut seconds, next, end);
+    // A row of empty intervals counts in each second that it touches.
+    for (from, to) in rows {
+        let first = seconds.partition_point(|second| second.end <= from);
+        for second in seconds[first..].iter_mut().take_while(|second| second.start < to) {
+            second.empty = second.empty.max(to - from);
+        }
+    }
     let slowest_first = |of: &LogCount| std::cmp::Reverse(of.0);
     seconds.iter_mut().for_each(|second| second.counts.sort_unstable_by_key(slowest_first));
     seconds
@@ -155,7 +188,7 @@ fn usual(seconds: &[Second], out: &[bool]) -> Option<Usual> {
     let medians = |second: &Second| second.slowest_but(second.timed / 2);
     let kept = seconds.iter().zip(out).filter(|(_, out)| !**out).map(|(second, _)| second);
     let kept: Vec<(f64, &Second)> = kept.filter_map(|of| Some((medians(of)?, of))).collect();
-    let middle = stats::median(&kept.iter().map(|(median, _)| *median).collect::<Vec<_>>())?;
+    let middle = median_by_time(kept.clone())?;
     let calm = || kept.iter().filter(|(median, _)| *median <= SLOW_MEDIAN * middle);
     let counts = || calm().flat_map(|(_, second)| &second.counts);
     let histogram = histogram_of(counts());
@@ -167,10 +200,23 @@ fn usual(seconds: &[Second], out: &[bool]) -> Option<Usual> {
         }
         all[at] += u64::from(*count);
     }
-    let tails = kept.iter().filter_map(|(_, second)| second.slowest_but(second.timed / 100));
-    let tails: Vec<f64> = tails.collect();
-    let (p50, p99) = (histogram.quantile(0.5)? as f64, stats::median(&tails)?);
+    let tail = |second: &Second| second.slowest_but(second.timed / 100);
+    let tails = kept.iter().filter_map(|(_, second)| Some((tail(second)?, *second)));
+    let (p50, p99) = (histogram.quantile(0.5)? as f64, median_by_time(tails.collect())?);
     Some(Usual { all, total: histogram.count(), p50, p99 })
+}
+
+/// Returns the value that half of the time is not above; `None` without any.
+fn median_by_time(mut values: Vec<(f64, &Second)>) -> Option<f64> {
+    values.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let nanos = |second: &Second| u128::from(second.end - second.start);
+    let all: u128 = values.iter().map(|(_, second)| nanos(second)).sum();
+    let mut until = 0;
+    let middle = values.iter().find(|(_, second)| {
+        until += nanos(second);
+        2 * until >= all
+    });
+    middle.map(|(value, _)| *value)
 }
 
 impl Usual {
@@ -195,19 +241,17 @@ impl Usual {
 
 /// Takes out the seconds that are unusual because the machine slept: those around it, and empty
 /// ones where the clock of latencies went on.
-fn excuse(found: &mut [bool], seconds: &[Second], length: u64, slept: &[Slept]) {
+fn excuse(found: &mut [bool], seconds: &[Second], slept: &[Slept]) {
     let mut before = 0;
     for Slept { at, nanos } in slept {
         for start in [*at, at.saturating_add(before)] {
             let end = start.saturating_add(*nanos);
-            for (index, found) in found.iter_mut().enumerate() {
-                let from = (index as u64).saturating_mul(length);
-                let to = from.saturating_add(length);
+            for (found, second) in found.iter_mut().zip(seconds) {
                 let touches = |time: u64| {
-                    to.saturating_add(AROUND_SLEEP) >= time
-                        && from <= time.saturating_add(AROUND_SLEEP)
+                    second.end.saturating_add(AROUND_SLEEP) >= time
+                        && second.start <= time.saturating_add(AROUND_SLEEP)
                 };
-                let is_inside = from <= end && to >= start && seconds[index].timed == 0;
+                let is_inside = second.start <= end && second.end >= start && second.timed == 0;
                 *found &= !(touches(start) || touches(end) || is_inside);
             }
         }
@@ -215,12 +259,13 @@ fn excuse(found: &mut [bool], seconds: &[Second], length: u64, slept: &[Slept]) 
     }
 }
 
-/// Returns the first of each row of unusual seconds and the one after its last; a few others
-/// between two rows join them.
-fn join(found: &[bool]) -> Vec<(usize, usize)> {
+/// Returns the first of each row of unusual seconds and the one after its last; others between two
+/// rows join them if they take no longer than `most` nanoseconds.
+fn join(found: &[bool], seconds: &[Second], most: u64) -> Vec<(usize, usize)> {
     let mut rows: Vec<(usize, usize)> = Vec::new();
     for (at, _) in found.iter().enumerate().filter(|(_, is)| **is) {
-        match rows.last_mut().filter(|(_, end)| at - *end <= MOST_BETWEEN) {
+        let is_near = |end: usize| seconds[at].start <= seconds[end - 1].end.saturating_add(most);
+        match rows.last_mut().filter(|(_, end)| is_near(*end)) {
             Some((_, end)) => *end = at + 1,
             None => rows.push((at, at + 1)),
         }
@@ -228,14 +273,14 @@ fn join(found: &[bool]) -> Vec<(usize, usize)> {
     rows
 }
 
-fn event<'a>(own: impl Iterator<Item = &'a Second> + Clone, start: u64, nanos: u64) -> Unusual {
+fn event<'a>(own: impl Iterator<Item = &'a Second> + Clone, start: u64, end: u64) -> Unusual {
     let counts = || own.clone().flat_map(|second| &second.counts);
     let histogram = histogram_of(counts());
     let quantile = |of| histogram.quantile(of).map(|nanos| nanos as f64);
     let max = counts().map(|(bucket, _)| *bucket).max();
     Unusual {
         start,
-        nanos,
+        nanos: end - start,
         p50: quantile(0.5),
         p99: quantile(0.99),
         max: max.map(|bucket| LogBuckets::middle(bucket.into()) as f64),
