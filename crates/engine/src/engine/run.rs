@@ -353,20 +353,16 @@ impl<'a> Run<'a> {
         // The events that a watch has seen do not come again.
         let cut = self.cutter(index).with_pauses(!self.plan.watch);
         let (seed, begin) = (self.trial_seed(round), Instant::now());
-        let clock = self.plan.watch.then(watch::Clocks::now);
-        let role = self.role();
+        let (clock, role) = (self.plan.watch.then(watch::Clocks::now), self.role());
         let limit = Duration::from_nanos(amount.nanos).min(self.longest_trial(&cell));
         let (open_target, sink) = (self.targets.of(&cell.job), &mut *self.sink);
-        let variants = &self.variants;
+        let (space, variants) = (&mut self.log_space, &self.variants);
         let stopped = OnceCell::new();
         let cut_here = || cut.check().or(stopped.get().map(|_| Cut::End));
         let ends_by_time = part.is_some() || self.plan.steady;
-        let (cell_index, origin) = (index as u32, self.origin);
-        let is_alone = role.together.is_none() && amount.parts <= 1;
-        let trial = (cell_index, round);
+        let (trial, origin) = ((index as u32, round), self.origin);
         let running = RunningLog::new(trial, limit, &cell.job, (origin, clock));
-        let mut running = running.filter(|_| is_alone);
-        let space = &mut self.log_space;
+        let mut running = running.filter(|_| role.together.is_none() && amount.parts <= 1);
         let stage = TrialStage {
             role,
             limit: ends_by_time.then_some(limit),
@@ -387,7 +383,7 @@ impl<'a> Run<'a> {
                 // The first one stays.
                 let _ = stopped.set(Box::new(found));
             }
-            sink.event(Event::Sample { cell: cell_index, round, sample, parts })
+            sink.event(Event::Sample { cell: trial.0, round, sample, parts })
         });
         let stopped = stopped.into_inner();
         let mut outcome = outcome.map(|outcome| watch::add_ends(outcome, origin, clock, stopped));
