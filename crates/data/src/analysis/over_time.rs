@@ -228,9 +228,7 @@ impl Course {
             own.chunks_exact(per_second).skip(1).map(|second| second.iter().sum()).collect();
         let summary = Summary::from_values(&seconds).filter(|_| seconds.len() >= MIN_SECONDS)?;
         let spread = (summary.max - summary.min) / summary.median;
-        if !(spread <= MAX_LIMITED) {
-            return None;
-        }
+        let spread = Some(spread).filter(|spread| *spread <= MAX_LIMITED)?;
         let refill = summary.median * 1e9 / (self.log.width as f64 * per_second as f64);
         let tokens = (self.work(burst) - refill * self.seconds(burst)).max(0.0);
         let (tokens, refill) = match self.moves_bytes {
