@@ -238,7 +238,7 @@ pub struct SampleParts {
     /// The latencies that lanes have logged since the sample before; `None` if none are timed.
     pub log: Option<LatencyLog>,
     /// A piece of the log of a long trial that nothing is added to any more; `None` before it ends.
-    pub finished: Option<LatencyLog>,
+    pub finished: Option<Box<LatencyLog>>,
 }
 
 impl From<Vec<LaneSample>> for SampleParts {

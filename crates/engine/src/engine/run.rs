@@ -377,7 +377,7 @@ impl<'a> Run<'a> {
         let mut watching = watching(self.plan, &cell.job);
         let outcome = trial::run(&stage, &cell, &amount, &mut |sample, mut parts| {
             if let Some((piece, running)) = parts.finished.take().zip(running.as_mut()) {
-                running.report(piece, sample.at, space, sink);
+                running.report(*piece, sample.at, space, sink);
             }
             if let Some(found) = watching.add(sample.at, parts.log.as_ref()) {
                 // The first one stays.

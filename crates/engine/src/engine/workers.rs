@@ -580,7 +580,7 @@ impl Waiter<'_> {
 
     /// Takes the next piece of the log, if the trial reports them, each lane is past it, and
     /// something ended in it.
-    fn take_piece(&mut self, at: Duration) -> Option<LatencyLog> {
+    fn take_piece(&mut self, at: Duration) -> Option<Box<LatencyLog>> {
         /// A lane logs two kinds of times, maybe not both at once.
         const MARGIN: u32 = 10;
         let piece = self.shared.spec.piece?;
@@ -591,7 +591,7 @@ impl Waiter<'_> {
             return None;
         }
         self.taken = end;
-        Some(self.log.take_before(end)).filter(|log| !log.is_empty())
+        Some(self.log.take_before(end)).filter(|log| !log.is_empty()).map(Box::new)
     }
 
     /// Adds what was read from devices in the interval that ends at `due`.
