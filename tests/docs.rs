@@ -110,7 +110,8 @@ fn shorten(words: &mut Vec<String>) {
     }
     // A search chooses its trials, and so does an end by precision.
     let chooses = ["--trials", "--baseline", "--latency-target", "--until"];
-    if !chooses.iter().any(|name| has(words, name)) {
+    let searches = has(words, "target");
+    if !searches && !chooses.iter().any(|name| has(words, name)) {
         add(words, "--trials", "1");
     }
 }
@@ -145,7 +146,8 @@ fn codes(words: &[String]) -> &'static [i32] {
     } else if has(words, "--fail-if-slower") {
         // Too little is measured here for a verdict.
         &[0, 1, 3]
-    } else if ["--expect", "--latency-target", "--stop-if"].iter().any(|name| has(words, name)) {
+    } else if ["--expect", "--latency-target", "--stop-if", "target"].iter().any(|n| has(words, n))
+    {
         &[0, 1, 5]
     } else {
         &[0]

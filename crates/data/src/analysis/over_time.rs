@@ -15,8 +15,8 @@ use crate::units::{counted, show_bytes, show_count, show_nanos, show_rate, show_
 
 /// Shorter trials are single figures, nanoseconds.
 const MIN_NANOS: u64 = 10_000_000_000;
-/// A rate that a limiter keeps: of so many whole seconds, none is further from another than this
-/// share.
+/// A rate that a limiter keeps: of this many whole seconds or more, the fastest is faster than the
+/// slowest by this share or less.
 const MIN_SECONDS: usize = 5;
 const MAX_LIMITED: f64 = 0.02;
 /// Trials that are described.
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn a_drop_names_what_went_before() {
         // The rate after it changes by a tenth from one second to the next.
-        let after = |at: u64| if at / 10 % 2 == 0 { 30 } else { 33 };
+        let after = |at: u64| if (at / 10).is_multiple_of(2) { 30 } else { 33 };
         let mib: Vec<u64> = (0..300).map(|at| if at < 123 { 290 } else { after(at) }).collect();
         let said = |op| {
             let (session, results) = session(&mib, op);
