@@ -1,8 +1,9 @@
-//! A file system of this process with one file whose blocks may take long to read the first time,
-//! as where a host or a drive caches them.
+//! A file system of this process with one file that may take long to read, as where a host or a
+//! drive caches it.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,11 +36,24 @@ impl SlowFirst {
     /// Mounts it with a first read of each 64 KiB that takes `first`; skips the test where that is
     /// impossible.
     pub fn mount(first: Duration) -> Option<SlowFirst> {
+        let mut seen = HashSet::new();
+        SlowFirst::paced(move |now, bytes| {
+            let pieces = bytes.start / PIECE..bytes.end.div_ceil(PIECE);
+            now + first * pieces.filter(|piece| seen.insert(*piece)).count() as u32
+        })
+    }
+
+    /// Mounts it with reads that are answered, one after the other, at a time chosen by when they
+    /// arrive and what they read.
+    pub fn paced(
+        answer: impl FnMut(Instant, Range<u64>) -> Instant + Send + 'static,
+    ) -> Option<SlowFirst> {
         let folder = tempfile::tempdir().unwrap();
         let mut config = Config::default();
         config.mount_options = vec![MountOption::FSName("slow".into()), MountOption::NoAtime];
         let listings = Arc::<AtomicU64>::default();
-        let files = Files { first, seen: Mutex::default(), listings: Arc::clone(&listings) };
+        let answer = Mutex::new(Box::new(answer) as Answer);
+        let files = Files { answer, listings: Arc::clone(&listings) };
         match fuser::spawn_mount(files, folder.path(), &config) {
             Ok(session) => Some(SlowFirst { session: Some(session), folder, listings }),
             Err(error) => {
@@ -68,9 +82,10 @@ impl Drop for SlowFirst {
     }
 }
 
+type Answer = Box<dyn FnMut(Instant, Range<u64>) -> Instant + Send>;
+
 struct Files {
-    first: Duration,
-    seen: Mutex<HashSet<u64>>,
+    answer: Mutex<Answer>,
     listings: Arc<AtomicU64>,
 }
 
@@ -103,13 +118,12 @@ impl Filesystem for Files {
         reply: ReplyData,
     ) {
         let end = SIZE.min(offset + u64::from(size));
-        let begin = Instant::now();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = (offset / PIECE..end.div_ceil(PIECE)).filter(|piece| seen.insert(*piece)).count();
-        drop(seen);
-        while begin.elapsed() < self.first * new as u32 {
-            std::thread::park_timeout(self.first);
+        let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = answer(Instant::now(), offset..end);
+        while let Some(left) = due.checked_duration_since(Instant::now()) {
+            std::thread::park_timeout(left);
         }
+        drop(answer);
         let bytes: Vec<u8> = (offset..end).map(|at| (at / 512 * 37 + at % 251) as u8).collect();
         reply.data(&bytes);
     }

@@ -1,0 +1,255 @@
+//! What iotui says of planted courses over time: a stall at a rate, token buckets that run empty,
+//! and runs without a change.
+//!
+//! The disk is a file system of this process. `IOTUI_PROGRAM` is measured with instead of this
+//! build; `cargo bench --bench courses -- buckets` runs only that part. `live` reads the disk of
+//! the current folder for twenty minutes, and resamples what it saw.
+
+mod common;
+#[path = "../tests/common/mod.rs"]
+mod program;
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use common::table::{Table, verdict};
+use iotui::stats::random::mix;
+use iotui::stats::segments;
+use program::Home;
+use program::slow_first::SlowFirst;
+use serde_json::Value;
+
+/// Planted buckets, live runs, and series made of what these saw.
+const BUCKETS: usize = 50;
+const LIVE: usize = 20;
+const SERIES: usize = 100;
+/// The largest relative error of a percentile behind a stall, and of a level or size.
+const PERCENTILE: f64 = 0.02;
+const LEVEL: f64 = 0.05;
+/// One interval of the log.
+const INTERVAL: f64 = 0.1;
+const MIB: f64 = 1048576.0;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // `cargo test --benches` only checks whether it starts.
+    if !arguments.iter().any(|argument| argument == "--bench") {
+        return;
+    }
+    let parts: [(&str, fn()); 3] = [("stall", stall), ("buckets", buckets), ("live", live)];
+    let is_named = |part: &str| arguments.iter().any(|argument| argument == part);
+    let all = !parts.iter().any(|(name, _)| is_named(name));
+    parts.iter().filter(|(name, _)| all || is_named(name)).for_each(|(_, run)| run());
+}
+
+/// Runs the program; `None`, with its message, if it fails.
+fn run(home: &Home, line: &str) -> Option<String> {
+    let program = std::env::var_os("IOTUI_PROGRAM")
+        .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_iotui")), PathBuf::from);
+    let mut command = Command::new(program);
+    home.bring_in(&mut command);
+    let output = command.args(line.split_whitespace()).output().expect("iotui runs");
+    if !output.status.success() {
+        eprintln!("left out: {}", String::from_utf8_lossy(&output.stderr).trim());
+        return None;
+    }
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn report(home: &Home, line: &str) -> Option<Value> {
+    serde_json::from_str(&run(home, line)?).ok()
+}
+
+fn relative(found: f64, planted: f64) -> f64 {
+    (found - planted).abs() / planted
+}
+
+/// Plants a stall of a second in a minute of 1,000 reads per second. A read that was to start `t`
+/// seconds after the stall began waits for its end, and for the ones before it: `1 - t * (1 - s)`
+/// seconds, where 1,000 reads take `s` seconds.
+fn stall() {
+    let home = Home::new();
+    let mut first = None;
+    let Some(disk) = SlowFirst::paced(move |now, bytes| {
+        let is_rate = bytes.end - bytes.start == 4096;
+        let first = *first.get_or_insert(now);
+        let until = first + Duration::from_secs(31);
+        let stalls = is_rate && now >= first + Duration::from_secs(30) && now < until;
+        if stalls { until } else { now }
+    }) else {
+        return;
+    };
+    let line = format!(
+        "--batch --no-save -b pread -s 4k --pattern random --direct --rate 1k --trial-time 60s \
+         --trials 1 --budget 3m --ceilings never --format json {}",
+        disk.file().display()
+    );
+    let Some(document) = report(&home, &line) else { return };
+    let result = &document["results"][0];
+    let of = |times: &str, key: &str| result[times][key].as_f64().unwrap_or(f64::NAN) / 1e9;
+    // The stall is part of one of them.
+    let busy = 1000.0 * (of("service", "mean") - 1.0 / 60_000.0);
+    let mut table = Table::new(&["a stall of 1 s at 1,000/s", "planted s", "found s", ""]);
+    for (key, beyond) in [("p99", 0.6), ("p999", 0.06)] {
+        let (planted, found) = (1.0 - beyond * (1.0 - busy), of("latency", key));
+        let met = relative(found, planted) <= PERCENTILE;
+        let (planted, seen) = (format!("{planted:.4}"), format!("{found:.4}"));
+        table.add(vec![format!("{key} of responses"), planted, seen, verdict(met)]);
+        let service = of("service", key);
+        let met = service < found / 100.0;
+        table.add(vec![
+            format!("{key} of services"),
+            String::new(),
+            format!("{service:.6}"),
+            verdict(met),
+        ]);
+    }
+    table.print();
+}
+
+/// What a planted bucket did: when its time began, when it was empty, and the bytes until then.
+#[derive(Default, Clone, Copy)]
+struct Emptied {
+    began: Option<Instant>,
+    seconds: f64,
+    bytes: f64,
+}
+
+/// Mounts a disk whose reads take as long as this fast rate allows, while tokens are left, else as
+/// the refill allows; a pause of 100 ms fills the bucket.
+fn bucket(fast: f64, refill: f64, tokens: f64) -> Option<(SlowFirst, Arc<Mutex<Emptied>>)> {
+    let emptied = Arc::<Mutex<Emptied>>::default();
+    let seen = Arc::clone(&emptied);
+    let (mut left, mut last, mut began, mut bytes) = (tokens, None::<Instant>, None, 0.0);
+    let disk = SlowFirst::paced(move |now, range| {
+        let len = (range.end - range.start) as f64;
+        let pause = last.map_or(1.0, |last| now.saturating_duration_since(last).as_secs_f64());
+        if pause > 0.1 {
+            (left, began, bytes) = (tokens, Some(now), 0.0);
+        }
+        let rate = if left > 0.0 { fast } else { refill };
+        let from = last.filter(|_| pause <= 0.1).unwrap_or(now);
+        let due = from + Duration::from_secs_f64(len / rate);
+        let was_full = left > 0.0;
+        left = if was_full { left - len * (1.0 - refill / fast) } else { 0.0 };
+        bytes += len;
+        if was_full && left <= 0.0 {
+            let seconds = began.map_or(0.0, |began: Instant| (due - began).as_secs_f64());
+            *seen.lock().unwrap() = Emptied { began, seconds, bytes };
+        }
+        last = Some(due);
+        due
+    })?;
+    Some((disk, emptied))
+}
+
+fn buckets() {
+    let home = Home::new();
+    let (mut found, mut right, mut worst) = (0, 0, [0.0_f64; 4]);
+    for seed in 0..BUCKETS as u64 {
+        let draw = |n: u64, low: f64, high: f64| {
+            low + (high - low) * (mix(seed * 8 + n) >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let fast = draw(1, 40.0, 80.0) * MIB;
+        let refill = fast * draw(2, 0.15, 0.7);
+        let seconds = draw(3, 3.0, 6.0);
+        let Some((disk, emptied)) = bucket(fast, refill, (fast - refill) * seconds) else { return };
+        let blocks = (fast * seconds + refill * (13.0 - seconds)) / 65536.0;
+        let line = format!(
+            "--batch --no-save -b pread -s 64k --direct -n {} --trials 1 --budget 2m --ceilings \
+             never --format json {}",
+            blocks as u64,
+            disk.file().display()
+        );
+        let Some(document) = report(&home, &line) else { continue };
+        let planted = *emptied.lock().unwrap();
+        let text = document["answer"]["text"].as_str().unwrap_or_default();
+        let Some([level, time, bytes, next]) = parse(text) else {
+            println!("courses: no change found: {text}");
+            continue;
+        };
+        found += 1;
+        let errors = [
+            relative(level, fast),
+            (time - planted.seconds).abs() / INTERVAL,
+            relative(bytes, planted.bytes),
+            relative(next, refill),
+        ];
+        let is_right = text.contains("a token bucket fits")
+            && errors[1] <= 1.0
+            && [0, 2, 3].iter().all(|at| errors[*at] <= LEVEL);
+        right += usize::from(is_right);
+        if !is_right {
+            println!("courses: {errors:?} of {seconds:.2} s, {:.2?}: {text}", planted.began);
+        }
+        for (worst, error) in worst.iter_mut().zip(errors) {
+            *worst = worst.max(error);
+        }
+    }
+    let [level, time, bytes, next] = worst;
+    println!(
+        "\ncourses: {found} of {BUCKETS} planted token buckets found, {right} right: largest errors: \
+         first level {:.1} %, its bytes {:.1} %, refill {:.1} %, time {time:.2} intervals, {}",
+        level * 100.0,
+        bytes * 100.0,
+        next * 100.0,
+        verdict(right == BUCKETS)
+    );
+}
+
+/// Parses `29.4 MiB/s for 4.31 s (126 MiB), then 10.1 MiB/s`: bytes per second, seconds, bytes,
+/// bytes per second.
+fn parse(text: &str) -> Option<[f64; 4]> {
+    let (before, after) = text.split_once(", then ")?;
+    let words: Vec<&str> = before.split_whitespace().rev().take(7).collect();
+    let amount = |number: &str, unit: &str| {
+        let factor = match unit.trim_matches(|c: char| !c.is_alphabetic()).get(..3)? {
+            "KiB" => 1024.0,
+            "MiB" => MIB,
+            "GiB" => MIB * 1024.0,
+            _ => return None,
+        };
+        Some(number.trim_matches('(').parse::<f64>().ok()? * factor)
+    };
+    let [bytes_unit, bytes, _, time, _, level_unit, level] = words[..] else { return None };
+    let mut next = after.split_whitespace();
+    let next = amount(next.next()?, next.next()?)?;
+    Some([amount(level, level_unit)?, time.parse().ok()?, amount(bytes, bytes_unit)?, next])
+}
+
+/// Reads the disk of this folder for a minute, several times, and counts the changes that are found
+/// in it, and in series of pieces of what was seen.
+fn live() {
+    let home = Home::new();
+    let mut changed = 0;
+    let mut noise: Vec<Vec<f64>> = Vec::new();
+    for _ in 0..LIVE {
+        let line = "--batch --no-save -b pread -s 64k --pattern random --direct --size 256m \
+                    --trials 1 --trial-time 60s --budget 3m --ceilings never --format fio-bw";
+        let Some(log) = run(&home, line) else { continue };
+        let rate = |line: &str| line.split(',').nth(1)?.trim().parse::<f64>().ok();
+        let series: Vec<f64> = log.lines().filter_map(rate).collect();
+        changed += usize::from(segments(&series).len() > 1);
+        noise.push(series);
+    }
+    let pieces: Vec<&[f64]> = noise.iter().flat_map(|series| series.chunks_exact(10)).collect();
+    if pieces.is_empty() {
+        return;
+    }
+    let resampled = |seed: u64| {
+        let piece = |n: u64| pieces[(mix(seed * 100 + n) % pieces.len() as u64) as usize];
+        (0..60).flat_map(piece).copied().collect::<Vec<f64>>()
+    };
+    let false_alarms =
+        (0..SERIES as u64).filter(|seed| segments(&resampled(*seed)).len() > 1).count();
+    let mut table = Table::new(&["without a planted change", "series", "with a change", ""]);
+    for (name, series, found) in
+        [("live", noise.len(), changed), ("resampled", SERIES, false_alarms)]
+    {
+        let met = verdict(found <= 1);
+        table.add(vec![name.into(), series.to_string(), found.to_string(), met]);
+    }
+    table.print();
+}
