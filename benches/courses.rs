@@ -1,5 +1,5 @@
-//! What iotui says of planted courses over time: a stall at a rate, token buckets that run empty,
-//! and runs without a change.
+//! Compares what iotui says with planted courses over time: a stall at a rate, token buckets that
+//! run empty, and runs without a change.
 //!
 //! The disk is a file system of this process. `IOTUI_PROGRAM` is measured with instead of this
 //! build; `cargo bench --bench courses -- buckets` runs only that part. `live` reads the disk of
@@ -31,6 +31,8 @@ const LEVEL: f64 = 0.05;
 /// One interval of the log.
 const INTERVAL: f64 = 0.1;
 const MIB: f64 = 1048576.0;
+/// Nothing but the trial reads blocks of this many bytes.
+const BLOCK: u64 = 60 << 10;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -109,7 +111,7 @@ fn stall() {
     table.print();
 }
 
-/// What a planted bucket did: when its time began, when it was empty, and the bytes until then.
+/// A planted bucket: when its time began, when it was empty, and the bytes until then.
 #[derive(Default, Clone, Copy)]
 struct Emptied {
     began: Option<Instant>,
@@ -118,20 +120,22 @@ struct Emptied {
 }
 
 /// Mounts a disk whose reads take as long as this fast rate allows, while tokens are left, else as
-/// the refill allows; a pause of 100 ms fills the bucket.
+/// the refill allows. A read of the first block fills the bucket, unless it is empty.
 fn bucket(fast: f64, refill: f64, tokens: f64) -> Option<(SlowFirst, Arc<Mutex<Emptied>>)> {
     let emptied = Arc::<Mutex<Emptied>>::default();
     let seen = Arc::clone(&emptied);
     let (mut left, mut last, mut began, mut bytes) = (tokens, None::<Instant>, None, 0.0);
     let disk = SlowFirst::paced(move |now, range| {
-        let len = (range.end - range.start) as f64;
-        let pause = last.map_or(1.0, |last| now.saturating_duration_since(last).as_secs_f64());
-        if pause > 0.1 {
-            (left, began, bytes) = (tokens, Some(now), 0.0);
+        // Other reads inspect the file.
+        if range.end - range.start != BLOCK {
+            return now;
+        }
+        let len = BLOCK as f64;
+        if range.start == 0 && left > 0.0 {
+            (left, last, began, bytes) = (tokens, None, Some(now), 0.0);
         }
         let rate = if left > 0.0 { fast } else { refill };
-        let from = last.filter(|_| pause <= 0.1).unwrap_or(now);
-        let due = from + Duration::from_secs_f64(len / rate);
+        let due = last.unwrap_or(now) + Duration::from_secs_f64(len / rate);
         let was_full = left > 0.0;
         left = if was_full { left - len * (1.0 - refill / fast) } else { 0.0 };
         bytes += len;
@@ -152,15 +156,13 @@ fn buckets() {
         let draw = |n: u64, low: f64, high: f64| {
             low + (high - low) * (mix(seed * 8 + n) >> 11) as f64 / (1u64 << 53) as f64
         };
-        let fast = draw(1, 40.0, 80.0) * MIB;
+        let fast = draw(1, 8.0, 12.0) * MIB;
         let refill = fast * draw(2, 0.15, 0.7);
-        let seconds = draw(3, 3.0, 6.0);
+        let seconds = draw(3, 3.0, 5.0);
         let Some((disk, emptied)) = bucket(fast, refill, (fast - refill) * seconds) else { return };
-        let blocks = (fast * seconds + refill * (13.0 - seconds)) / 65536.0;
         let line = format!(
-            "--batch --no-save -b pread -s 64k --direct -n {} --trials 1 --budget 2m --ceilings \
+            "--batch --no-save -b pread -s 60k --direct --until steady --budget 14s --ceilings \
              never --format json {}",
-            blocks as u64,
             disk.file().display()
         );
         let Some(document) = report(&home, &line) else { continue };

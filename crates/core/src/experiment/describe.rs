@@ -10,7 +10,7 @@ use super::sweep::sensible;
 use super::{estimate, experiment, usual};
 use crate::plan::{
     Expect, Expectation, Info, Job, JobOption, JobValue, MeasureCeilings, Plan, Preset, Range,
-    RangeOf, Settings, TargetSpec, ValueKind,
+    RangeOf, Rates, Settings, TargetSpec, TrialTime, ValueKind,
 };
 
 /// How options differ from the cells that they should describe.
@@ -151,8 +151,10 @@ pub fn settings_of(plan: &Plan, preset: &Preset, infos: &[&'static Info]) -> Set
     }
     // These have no default to which the cells could be held.
     for option in ["count", "mix", "rate", "think"] {
-        // A search has its own rates.
-        if option == "rate" && plan.latency_target.is_some() {
+        // A search has its own rates, unless it was among some.
+        let all = || Rates::ladder().values.into_iter().map(Some).collect::<HashSet<_>>();
+        let searches = option == "rate" && plan.latency_target.is_some();
+        if searches && cells.iter().map(|job| job.rate).collect::<HashSet<_>>() == all() {
             continue;
         }
         if !plan.pick && preset.parts().iter().all(|part| part.text(option).is_none()) {
@@ -290,7 +292,8 @@ fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
         budget: unlike(Some(plan.budget), Some(known.budget.unwrap_or(usual))),
         trial_time: unlike(
             Some(plan.trial_time).filter(|_| !plan.fitted && !plan.watch),
-            known.trial_time,
+            // The trials of a search are as long as most, and never fitted.
+            known.trial_time.or(plan.latency_target.as_ref().map(|_| TrialTime::default())),
         ),
         ceilings: unlike(ceilings, known.ceilings),
         rated: unlike(plan.rated, known.rated),

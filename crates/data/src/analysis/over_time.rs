@@ -16,7 +16,7 @@ use crate::units::{counted, show_bytes, show_count, show_nanos, show_rate, show_
 /// Shorter trials are single figures, nanoseconds.
 const MIN_NANOS: u64 = 10_000_000_000;
 /// A rate that a limiter keeps: of this many whole seconds or more, the fastest is faster than the
-/// slowest by this share or less.
+/// slowest by this share and an operation, or by less.
 const MIN_SECONDS: usize = 5;
 const MAX_LIMITED: f64 = 0.02;
 /// Trials that are described.
@@ -212,7 +212,9 @@ impl Course {
         let fell = second.median < first.median;
         match result.cell.op == Op::Write {
             _ if !fell || !rest.is_empty() => said + "; cause unknown",
-            _ if let Some(bucket) = self.describe_bucket(first, second) => said + "; " + &bucket,
+            _ if let Some(bucket) = self.describe_bucket(first, second, result.cell.block) => {
+                said + "; " + &bucket
+            }
             true => said + &format!("; cause unknown: a cache of {amount} and credits look alike"),
             false => said + "; cause unknown",
         }
@@ -220,15 +222,18 @@ impl Course {
 
     /// Describes the token bucket that fits a drop: a rate that is the same in each second is what
     /// a limiter keeps, and a disk hardly.
-    fn describe_bucket(&self, burst: &Stretch, kept: &Stretch) -> Option<String> {
+    fn describe_bucket(&self, burst: &Stretch, kept: &Stretch, block: u64) -> Option<String> {
         let per_second = usize::try_from(1_000_000_000 / self.log.width.max(1)).ok()?.max(1);
         // The change lies in its first second.
         let own = self.moved.get(kept.first..=kept.last)?;
         let seconds: Vec<f64> =
             own.chunks_exact(per_second).skip(1).map(|second| second.iter().sum()).collect();
         let summary = Summary::from_values(&seconds).filter(|_| seconds.len() >= MIN_SECONDS)?;
-        let spread = (summary.max - summary.min) / summary.median;
-        let spread = Some(spread).filter(|spread| *spread <= MAX_LIMITED)?;
+        let spread = summary.max - summary.min;
+        // One operation more or less ends in a second.
+        let step = if self.moves_bytes { block as f64 } else { 1.0 };
+        let is_kept = spread - step <= MAX_LIMITED * summary.median;
+        let spread = Some(spread / summary.median).filter(|_| is_kept)?;
         let refill = summary.median * 1e9 / (self.log.width as f64 * per_second as f64);
         let tokens = (self.work(burst) - refill * self.seconds(burst)).max(0.0);
         let (tokens, refill) = match self.moves_bytes {
