@@ -51,7 +51,31 @@ pub fn segments(values: &[f64]) -> Vec<Stretch> {
             _ => found.push(next),
         }
     }
+    join_transitions(values, size, &mut found);
     found
+}
+
+/// Makes one change of two that have less than a level between them, as groups of `size` values
+/// around a change have parts of both: too few groups, or one more with a mean between the levels
+/// before and after.
+fn join_transitions(values: &[f64], size: usize, found: &mut Vec<Stretch>) {
+    let mut at = 1;
+    while let Some([before, own, after]) = found.get(at - 1..at + 2) {
+        let is_between = (own.median - before.median) * (after.median - own.median) > 0.0;
+        let is_change = ratio(before.median, after.median) >= MIN_RATIO;
+        let length = own.last + 1 - own.first;
+        let is_short = is_change && length < MIN_GROUPS * size;
+        let is_mixed = is_between && length <= (MIN_GROUPS + 1) * size;
+        if !(is_short || is_mixed) {
+            at += 1;
+            continue;
+        }
+        let levels = [before.median, after.median];
+        let change = place(values, own.first, own.last + 1, levels).unwrap_or(own.first);
+        let joined = [(before.first, change - 1), (change, after.last)];
+        let joined = joined.map(|(first, last)| Stretch::new(values, first, last));
+        found.splice(at - 1..at + 2, joined);
+    }
 }
 
 /// Adds the changes within these logarithms, the first of which has the index `from`, in order:
@@ -147,6 +171,31 @@ mod tests {
             for (segment, level) in found.iter().zip([3000.0, 310.0]) {
                 assert!((segment.median / level - 1.0).abs() < 0.1, "{found:?}");
             }
+        }
+    }
+
+    /// Returns the whole operations per interval of two rates, the second from `change` on.
+    fn operations(count: usize, change: f64, rates: [f64; 2]) -> Vec<f64> {
+        let (mut values, mut time) = (vec![0.0; count], 0.0);
+        while let Some(value) = values.get_mut(time as usize) {
+            *value += 1.0;
+            time += 1.0 / rates[usize::from(time >= change)];
+        }
+        values
+    }
+
+    #[test]
+    fn few_operations_have_two_levels() {
+        let mut rng = Rng::new(3);
+        let mut draw = |low: f64, high: f64| low + (high - low) * rng.uniform();
+        for _ in 0..1000 {
+            let fast = draw(10.0, 30.0);
+            let rates = [fast, fast * draw(0.15, 0.7)];
+            let change = draw(20.0, 60.0);
+            let found = segments(&operations(110, change, rates));
+            let context = format!("{rates:?} from {change}: {found:?}");
+            assert_eq!(found.len(), 2, "{context}");
+            assert!((found[1].first as f64 - change).abs() <= 1.0, "{context}");
         }
     }
 
