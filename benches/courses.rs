@@ -70,15 +70,28 @@ fn relative(found: f64, planted: f64) -> f64 {
 
 /// Plants a stall of a second in a minute of 1,000 reads per second. A read that was to start `t`
 /// seconds after the stall began waits for its end, and for the ones before it: `1 - t * (1 - s)`
-/// seconds, where 1,000 reads take `s` seconds.
+/// seconds, where 1,000 reads take `s` seconds, as the disk sees them until one comes late.
 fn stall() {
     let home = Home::new();
-    let mut first = None;
+    // The reads behind the stall, and the time from its end to the last of them.
+    let backlog = Arc::new(Mutex::new((0_u32, 0.0)));
+    let seen = Arc::clone(&backlog);
+    let (mut first, mut end) = (None, None);
     let Some(disk) = SlowFirst::paced(move |now, bytes| {
         let is_rate = bytes.end - bytes.start == 4096;
         let first = *first.get_or_insert(now);
         let until = first + Duration::from_secs(31);
         let stalls = is_rate && now >= first + Duration::from_secs(30) && now < until;
+        if let Some(end) = end.filter(|_| is_rate) {
+            let mut seen = seen.lock().unwrap();
+            // All that waited for the end of the stall.
+            if seen.0 < 1000 {
+                *seen = (seen.0 + 1, now.saturating_duration_since(end).as_secs_f64());
+            }
+        }
+        if stalls {
+            end = Some(until);
+        }
         if stalls { until } else { now }
     }) else {
         return;
@@ -91,8 +104,8 @@ fn stall() {
     let Some(document) = report(&home, &line) else { return };
     let result = &document["results"][0];
     let of = |times: &str, key: &str| result[times][key].as_f64().unwrap_or(f64::NAN) / 1e9;
-    // The stall is part of one of them.
-    let busy = 1000.0 * (of("service", "mean") - 1.0 / 60_000.0);
+    let (reads, seconds) = *backlog.lock().unwrap();
+    let busy = 1000.0 * seconds / f64::from(reads.max(1));
     let mut table = Table::new(&["a stall of 1 s at 1,000/s", "planted s", "found s", ""]);
     for (key, beyond) in [("p99", 0.6), ("p999", 0.06)] {
         let (planted, found) = (1.0 - beyond * (1.0 - busy), of("latency", key));

@@ -480,9 +480,13 @@ fn a_disk_without_room() {
         let free = "--batch --dir disk --size free -b pread -s 64k --op write --dry-run";
         let planned = output(&mut home.std(free));
         assert!(stdout_of(&planned).contains("6 MiB"), "{planned:?}");
+        let thrice = "--batch --dir disk --size 2m --precondition 3 -b pread -s 64k --dry-run";
+        let planned = output(&mut home.std(thrice));
+        assert!(stdout_of(&planned).contains("writes  6 MiB to make the file"), "{planned:?}");
         assert_eq!(common::names(&at), [""; 0]);
         data::write(&at.join("other"), &data::random(8 << 20, 1));
         refused(&home, "--dir disk", &["disk", "free"]);
+        refused(&home, "--dir disk --size free", &["not enough space in", "free"]);
     });
 }
 

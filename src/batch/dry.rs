@@ -127,11 +127,11 @@ fn push_needs(plan: &Plan, text: &mut String) {
         let each = if plan.processes() > 1 { " in each rank" } else { "" };
         put(text, "memory", format!("up to {} of buffers{each}", show_bytes(plan.buffer_bytes())));
     }
-    let ours = plan.filled();
-    if ours > 0 {
-        let size = show_bytes(ours);
+    let made = plan.made();
+    if made > 0 {
+        let size = show_bytes(plan.filled());
         let more =
-            if plan.stored() > ours { ", and as much to files created for the trials" } else { "" };
+            if plan.stored() > made { ", and as much to files created for the trials" } else { "" };
         let text_of = if plan.makes_every_file() {
             format!("up to {size} in each pass")
         } else {
@@ -193,7 +193,7 @@ fn target(plan: &Plan, target: &TargetSpec) -> String {
         }
         TargetSpec::Scratch { dir, .. } => {
             let data = data.unwrap_or("random data".into());
-            let (ranks, all) = (plan.processes(), show_bytes(plan.filled()));
+            let (ranks, all) = (plan.processes(), show_bytes(plan.made()));
             let file = match plan.whole_of(target) {
                 _ if ranks == 1 => format!("a scratch file of {size}"),
                 None => format!("{ranks} scratch files of {size}, one of each rank,"),

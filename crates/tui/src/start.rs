@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::lab::is_probe_preset;
 use super::setup::Setup;
-use crate::plan::{Op, Plan, Preset};
+use crate::plan::{Op, Plan, Preset, Settings};
 use crate::text::show_path;
 use crate::units::{show_bytes, show_wait};
 use iotui_core::doctor::OTHER_RUN;
@@ -225,8 +225,7 @@ impl Entry<'_> {
 }
 
 fn largest_size(preset: &Preset) -> Option<u64> {
-    let parts = preset.parts();
-    parts.iter().filter_map(|part| part.size.as_ref()?.values.iter().max().copied()).max()
+    preset.parts().iter().filter_map(Settings::largest_size).max()
 }
 
 /// Describes a scratch file of this size, or of the usual one. The plan of Setup gives the folder,
@@ -243,7 +242,7 @@ fn describe_scratch(setup: &Setup, size: Option<u64>, overwriting: &str) -> Stri
             });
             format!(
                 "writes {} to a file without a name in {}{overwriting}; {gone}{}",
-                show_bytes(size),
+                plan.describe_filling(size),
                 show_path(&folder),
                 left.unwrap_or_default()
             )

@@ -65,12 +65,7 @@ impl Choices<'_> {
     fn plan(&self, settings: &Settings) -> Result<Plan, String> {
         let settings = narrow(settings);
         let presets = [Preset { experiment: sweep::EXPERIMENT.id.into(), ..Preset::default() }];
-        let size = match &settings.size {
-            Some(sizes) if self.target.is_ours() => {
-                sizes.values.iter().copied().filter(|size| *size != Range::FREE).max()
-            }
-            _ => None,
-        };
+        let size = settings.largest_size().filter(|_| self.target.is_ours());
         let request = PlanRequest {
             resolved: &Resolved::new(&settings, &presets),
             target: self.target.with_size(size.unwrap_or(self.target.size())),

@@ -547,6 +547,12 @@ impl Settings {
         ),
     ];
 
+    /// Returns the largest size that is known before the target is.
+    pub fn largest_size(&self) -> Option<u64> {
+        let sizes = self.size.iter().flat_map(|range| &range.values);
+        sizes.copied().filter(|size| *size != Range::FREE).max()
+    }
+
     /// Sets one by name, from the text of an option or of a preset's key.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), SettingError> {
         match Self::ALL.iter().find(|s| s.name == name) {

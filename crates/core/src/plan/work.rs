@@ -12,6 +12,7 @@ use super::{
     Cold, Condition, CpuList, Expectation, Job, ProbeCell, Rate, Remote, StopCondition, TargetSpec,
     Until, Variant, target_name,
 };
+use crate::units::show_bytes;
 
 /// A requested combination that makes no sense or is unavailable here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -237,8 +238,26 @@ impl Plan {
         shared.then(|| spec.size().saturating_mul(self.processes().into()))
     }
 
+    /// Returns how many times the files that iotui makes are written before the measurement.
+    pub fn fillings(&self) -> u64 {
+        self.precondition.unwrap_or(1).into()
+    }
+
     /// Returns the bytes that are written to make the files of iotui's, by all ranks.
     pub fn filled(&self) -> u64 {
+        self.made().saturating_mul(self.fillings())
+    }
+
+    /// Describes how a file of this size is made: `64 MiB`, `64 MiB 3 times`.
+    pub fn describe_filling(&self, size: u64) -> String {
+        match self.fillings() {
+            1 => show_bytes(size),
+            times => format!("{} {times} times", show_bytes(size)),
+        }
+    }
+
+    /// Returns the bytes of the files of iotui's, of all ranks.
+    pub fn made(&self) -> u64 {
         let ours = self.targets().filter(|target| target.is_ours());
         let size = ours.fold(0u64, |sum, target| sum.saturating_add(target.size()));
         size.saturating_mul(self.processes().into())
@@ -262,7 +281,7 @@ impl Plan {
         let kinds = u64::from(!self.makes_every_file())
             + any(|job| job.starts_fresh() && !job.has_own_files())
             + any(Job::has_own_files);
-        self.filled().saturating_mul(kinds)
+        self.made().saturating_mul(kinds)
     }
 
     /// Returns by how many percent the data compresses that iotui writes, if that is known: blocks
@@ -404,5 +423,21 @@ mod or_null {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<TargetSpec, D::Error> {
         Ok(Option::deserialize(from)?.unwrap_or(TargetSpec::None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_filling_writes_the_file() {
+        let target = TargetSpec::Scratch { dir: "/".into(), size: 1 << 20, keep: false };
+        let once = Plan::plain("sweep", target);
+        let thrice = Plan { precondition: Some(3), ..once.clone() };
+        for (plan, written, said) in [(&once, 1, "1 MiB"), (&thrice, 3, "1 MiB 3 times")] {
+            assert_eq!((plan.filled(), plan.made()), (written << 20, 1 << 20));
+            assert_eq!((plan.stored(), plan.describe_filling(1 << 20)), (1 << 20, said.into()));
+        }
     }
 }

@@ -186,19 +186,26 @@ impl Course {
         }
     }
 
+    fn show_work(&self, work: f64) -> String {
+        match self.moves_bytes {
+            true => show_bytes(work as u64),
+            false => counted(work as usize, "operation"),
+        }
+    }
+
+    fn show_speed(&self, per_second: f64) -> String {
+        match self.moves_bytes {
+            true => show_rate(per_second),
+            false => format!("{}/s", show_count(per_second)),
+        }
+    }
+
     /// Describes the first change, and how many there are: `2.90 GiB/s for 12.3 s (34.0 GiB), then
     /// 310 MiB/s`.
     fn describe(&self, result: &CellResult) -> String {
         let [first, second, rest @ ..] = &self.levels[..] else { return String::new() };
-        let work = self.work(first);
-        let amount = match self.moves_bytes {
-            true => show_bytes(work as u64),
-            false => counted(work as usize, "operation"),
-        };
-        let rate = |level: &Stretch| {
-            let rate = self.work(level) / self.seconds(level);
-            if self.moves_bytes { show_rate(rate) } else { format!("{}/s", show_count(rate)) }
-        };
+        let amount = self.show_work(self.work(first));
+        let rate = |level: &Stretch| self.show_speed(self.work(level) / self.seconds(level));
         let time = show_nanos(self.seconds(first) * 1e9);
         let mut said = format!("{} for {time} ({amount}), then {}", rate(first), rate(second));
         if !rest.is_empty() {
@@ -236,10 +243,7 @@ impl Course {
         let spread = Some(spread / summary.median).filter(|_| is_kept)?;
         let refill = summary.median * 1e9 / (self.log.width as f64 * per_second as f64);
         let tokens = (self.work(burst) - refill * self.seconds(burst)).max(0.0);
-        let (tokens, refill) = match self.moves_bytes {
-            true => (show_bytes(tokens as u64), show_rate(refill)),
-            false => (counted(tokens as usize, "operation"), format!("{}/s", show_count(refill))),
-        };
+        let (tokens, refill) = (self.show_work(tokens), self.show_speed(refill));
         let spread = show_share(spread);
         Some(format!(
             "a token bucket fits: {tokens}, refilled at {refill}, within {spread} in every second"

@@ -171,7 +171,9 @@ fn rejudge(session: &mut Session, judged: &mut [u64]) {
         if !trials.is_empty() && is_stale {
             let before = session.verdicts[cell].take();
             let before = before.as_deref();
-            let (latency, service) = session.latency_of_cut(&trials);
+            let is_known = before.is_some_and(|verdict| verdict.latency.is_some());
+            let cut = (!is_known).then(|| session.latency_of_cut(&trials));
+            let (latency, service) = cut.unwrap_or_default();
             let picked = |pick: &&Pick| pick.cell == Some(cell as u32);
             let pick = session.picks.iter().find(picked);
             let measured = Measured {

@@ -66,7 +66,7 @@ pub fn check_filling(plan: &Plan) -> Result<(), Unfillable> {
     });
     let Some((rate, by)) = slowest.min() else { return Ok(()) };
     let bytes: u64 = ours().map(TargetSpec::size).sum();
-    check_time(plan, bytes.saturating_mul(plan.precondition.unwrap_or(1).into()), rate, &by)
+    check_time(plan, bytes.saturating_mul(plan.fillings()), rate, &by)
 }
 
 /// Checks whether `bytes` can be written within the budget, at `rate` bytes per second.
@@ -84,8 +84,7 @@ fn check_time(plan: &Plan, bytes: u64, rate: u64, by: &str) -> Result<(), Unfill
         show_rate(rate as f64),
         show_wait(plan.budget)
     );
-    let times = u64::from(plan.precondition.unwrap_or(1));
-    let fits = usable(plan, (rate as f64 * most) as u64 / count / times);
+    let fits = usable(plan, (rate as f64 * most) as u64 / count / plan.fillings());
     Err(Unfillable { why, fits, remedy: "use a longer --budget or another --dir" })
 }
 

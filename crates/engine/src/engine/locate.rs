@@ -262,19 +262,18 @@ fn choose_size(
     let is_network = || mounts::mount_of(&opened).is_ok_and(|mount| mount.is_network());
     let files = ranks.map_or(1, |of| if is_network() { of.ranks } else { of.here }).max(1).into();
     let free = usable(available);
-    let requested = match requested {
-        Some(Range::FREE) => Some(available / 10 * 9 / files / FREE_UNIT * FREE_UNIT),
-        requested => requested,
-    };
     let is_scarce = quota.is_some() && DEFAULT_SIZE > free;
     let nearly_full = is_scarce || space.total > 0 && space.available < space.total / 10;
-    let size = requested.unwrap_or(if nearly_full || files > 1 && DEFAULT_SIZE * files > free {
+    let named = requested.filter(|size| *size != Range::FREE);
+    let size = named.unwrap_or(if requested.is_some() {
+        available / 10 * 9 / files / FREE_UNIT * FREE_UNIT
+    } else if nearly_full || files > 1 && DEFAULT_SIZE * files > free {
         DEFAULT_SIZE.min(available / 4 / files / 4096 * 4096)
     } else {
         DEFAULT_SIZE
     });
     let need = size.saturating_mul(files);
-    if need > free || (requested.is_none() && size == 0) {
+    if need > free || (named.is_none() && size == 0) {
         let (dir, need, by_quota) = (dir.into(), need.max(4096), quota.is_some());
         return Err(PlaceError::Full { dir, need, files, free: available, by_quota });
     }

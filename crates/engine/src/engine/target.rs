@@ -185,9 +185,8 @@ impl OpenTarget {
         stop: &dyn Fn() -> bool,
         progress: Progress,
     ) -> Result<OpenTarget, EngineError> {
-        let times = plan.precondition.unwrap_or(1);
         let mut fill = |file: &File| {
-            (0..u64::from(times)).try_for_each(|time| {
+            (0..plan.fillings()).try_for_each(|time| {
                 let before = size.saturating_mul(time);
                 let mut progress = |bytes| progress(before.saturating_add(bytes));
                 fill::fill_file(file, size, data, stop, &mut progress)

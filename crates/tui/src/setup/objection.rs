@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::experiment::Choices;
 use crate::facts::DirectSupport;
-use crate::plan::{Info, Job, Range, Settings, TargetSpec};
+use crate::plan::{Info, Job, Settings, TargetSpec};
 use crate::spoken::speak;
 use crate::units::short_bytes;
 
@@ -31,9 +31,7 @@ const ANY_SIZE: u64 = 1 << 60;
 impl Constraints<'_> {
     /// Returns the largest number of bytes of the target that are accessed.
     pub fn span(&self) -> Option<u64> {
-        let sizes = self.settings.size.iter().flat_map(|range| &range.values);
-        let requested = sizes.copied().filter(|size| *size != Range::FREE).max();
-        match (self.size, requested) {
+        match (self.size, self.settings.largest_size()) {
             (Some(size), Some(requested)) if self.exists => Some(size.min(requested)),
             (size, requested) => requested.or(size),
         }

@@ -3,25 +3,12 @@
 use std::path::Path;
 
 use super::browser::Browser;
+use super::rows::WRITES;
 use super::state::{Given, Setup};
 use crate::msg::Effect;
 use crate::plan::{Preset, Settings};
 use crate::remember::Remembered;
 use crate::theme::Look;
-
-/// Settings that apply only to writes, or make a run write.
-const WRITING: [&str; 10] = [
-    "op",
-    "sync",
-    "sync-every",
-    "mix",
-    "writes",
-    "file-per",
-    "compressible",
-    "dedupe",
-    "precondition",
-    "verify",
-];
 
 impl Setup {
     /// Applies the choices of the last start; `here` is the folder to show.
@@ -41,7 +28,7 @@ impl Setup {
             self.settings = remembered.settings.clone();
             if self.file.is_some() {
                 // A file on the command line is there to be read.
-                WRITING.iter().for_each(|name| self.settings.unset(name));
+                ["op"].iter().chain(&WRITES).for_each(|name| self.settings.unset(name));
             }
         }
         self.given = Some(Given {

@@ -11,22 +11,21 @@ use crate::view::pane;
 
 /// The settings changed most often, which are always shown.
 const COMMON: &[&str] = &["op", "pattern", "cache", "threads", "depth", "direct", "xor", "budget"];
+/// The settings of writes.
+pub const WRITES: [&str; 9] = [
+    "sync",
+    "sync-every",
+    "mix",
+    "writes",
+    "file-per",
+    "compressible",
+    "dedupe",
+    "precondition",
+    "verify",
+];
 /// The others by group, in the order of the help; the last group has the rest.
 const GROUPS: [(&str, &[&str]); 5] = [
-    (
-        "Writes",
-        &[
-            "sync",
-            "sync-every",
-            "mix",
-            "writes",
-            "file-per",
-            "compressible",
-            "dedupe",
-            "precondition",
-            "verify",
-        ],
-    ),
+    ("Writes", &WRITES),
     ("Pace", &["rate", "arrival", "latency-target", "think"]),
     ("Load and time", &["watch", "stop-if", "neighbour", "neighbour-share"]),
     ("Measuring", &["trials", "until", "trial-time", "seed", "ceilings", "cold", "cpus", "fresh"]),

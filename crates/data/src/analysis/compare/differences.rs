@@ -113,7 +113,7 @@ fn settings(session: &Session, results: &[CellResult]) -> Facts {
         ("--verify", if plan.verify { "yes".into() } else { String::new() }),
         ("--compressible", percent_setting(plan.compressible)),
         ("--dedupe", percent_setting(plan.dedupe)),
-        ("--precondition", plan.precondition.unwrap_or(1).to_string()),
+        ("--precondition", plan.fillings().to_string()),
         ("programs", session.programs().join(", ")),
         ("run", ended.into()),
     ];

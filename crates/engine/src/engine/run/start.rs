@@ -296,7 +296,7 @@ fn open_own(
     let mut targets = match targets {
         Err(EngineError::Stopped) if !control.stopping() => {
             let size: u64 = plan.targets().map(TargetSpec::size).sum();
-            let size = size.saturating_mul(plan.precondition.unwrap_or(1).into());
+            let size = size.saturating_mul(plan.fillings());
             let text = describe_unfilled(filled, size, slowest.max(last_piece.elapsed()));
             sink.event(Event::Note { text });
             return Ok(None);

@@ -305,7 +305,8 @@ fn describe_product(plan: &Plan, times: &str) -> Option<String> {
 /// Describes what is read and written, and the space that leaves.
 fn describe_target(setup: &Setup, proposed: &Proposed) -> String {
     let plan = &proposed.plan;
-    let size = show_bytes(plan.target.size());
+    let (size, filling) =
+        (show_bytes(plan.target.size()), plan.describe_filling(plan.target.size()));
     let left =
         proposed.facts.space.map(|space| show_bytes(space.available.saturating_sub(plan.stored())));
     let left = left.map(|left| format!("; leaves {left} free")).unwrap_or_default();
@@ -324,7 +325,7 @@ fn describe_target(setup: &Setup, proposed: &Proposed) -> String {
         TargetSpec::Scratch { .. } if !plan.others.is_empty() => {
             let folders: Vec<String> = plan.targets().filter_map(scratch_folder).collect();
             format!(
-                "writes {up_to}{size} to each of {} scratch files, in {}{rewrites}, removed \
+                "writes {up_to}{filling} to each of {} scratch files, in {}{rewrites}, removed \
                  afterwards",
                 folders.len(),
                 folders.join(" and ")
@@ -333,13 +334,13 @@ fn describe_target(setup: &Setup, proposed: &Proposed) -> String {
         TargetSpec::Scratch { dir, .. } => {
             let path = setup.scratch_folder().unwrap_or_else(|| dir.clone());
             format!(
-                "writes {up_to}{size} to a scratch file in {}{rewrites}, removed afterwards{left}",
+                "writes {up_to}{filling} to a scratch file in {}{rewrites}, removed afterwards{left}",
                 show_path(&path)
             )
         }
         TargetSpec::New { path, .. } => {
             format!(
-                "writes {up_to}{size} to the new file {}{rewrites}, which is kept{left}",
+                "writes {up_to}{filling} to the new file {}{rewrites}, which is kept{left}",
                 show_path(path)
             )
         }
