@@ -173,8 +173,9 @@ fn buckets() {
         let refill = fast * draw(2, 0.15, 0.7);
         let seconds = draw(3, 3.0, 5.0);
         let Some((disk, emptied)) = bucket(fast, refill, (fast - refill) * seconds) else { return };
+        // A bucket is named after five whole seconds without tokens.
         let line = format!(
-            "--batch --no-save -b pread -s 60k --direct --until steady --budget 14s --ceilings \
+            "--batch --no-save -b pread -s 60k --direct --until steady --budget 20s --ceilings \
              never --format json {}",
             disk.file().display()
         );
