@@ -461,7 +461,8 @@ impl Steadiness {
 }
 
 impl Waiter<'_> {
-    /// Waits until all lanes are open; false if one fails to open, or the run is stopped.
+    /// Waits until all lanes are open; false if one fails to open, or the trial is cut before it
+    /// begins.
     fn wait_ready(&mut self) -> Result<bool, Failure> {
         let threads = self.shared.spec.job.threads;
         loop {
@@ -471,10 +472,12 @@ impl Waiter<'_> {
                 .changed
                 .wait_timeout_while(gate, Duration::from_millis(1), |gate| gate.ready < threads)
                 .unwrap_or_else(PoisonError::into_inner);
-            if gate.ready == threads {
-                return Ok(true);
-            }
+            let ready = gate.ready == threads;
             drop(gate);
+            if ready {
+                self.check_cut()?;
+                return Ok(!self.stopped);
+            }
             match self.receiver.try_recv() {
                 Ok(Err(error)) => {
                     self.error = Some(error);
