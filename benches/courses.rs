@@ -1,22 +1,32 @@
 //! Compares what iotui says with planted courses over time: a stall at a rate, token buckets that
-//! run empty, and runs without a change.
+//! run empty, and runs without a change; a search for a rate with a sweep of all rates; and a job
+//! with and without a watch of its disk.
 //!
 //! The disk is a file system of this process. `IOTUI_PROGRAM` is measured with instead of this
 //! build; `cargo bench --bench courses -- buckets` runs only that part. `live` reads the disk of
-//! the current folder for twenty minutes, and resamples what it saw.
+//! the current folder for twenty minutes, and resamples what it saw; `watched` repeats its pairs
+//! there.
 
 mod common;
 #[path = "../tests/common/mod.rs"]
 mod program;
 
-use std::path::PathBuf;
-use std::process::Command;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use common::file::{Pieces, Temporary};
 use common::table::{Table, verdict};
+use iotui::stats::paired::from_pairs;
 use iotui::stats::random::mix;
 use iotui::stats::segments;
+use iotui::sys::buffer::Aligned;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use program::Home;
 use program::slow_first::SlowFirst;
 use serde_json::Value;
@@ -25,6 +35,12 @@ use serde_json::Value;
 const BUCKETS: usize = 50;
 const LIVE: usize = 20;
 const SERIES: usize = 100;
+/// Searches, each with its sweep.
+const SEARCHES: usize = 3;
+/// Jobs with and without a watch, their time, and the block that they read by.
+const PAIRS: usize = 20;
+const JOB: Duration = Duration::from_secs(5);
+const JOB_BLOCK: usize = 128 << 10;
 /// The largest relative error of a percentile behind a stall, and of a level or size.
 const PERCENTILE: f64 = 0.02;
 const LEVEL: f64 = 0.05;
@@ -40,19 +56,30 @@ fn main() {
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }
-    let parts: [(&str, fn()); 3] = [("stall", stall), ("buckets", buckets), ("live", live)];
+    let parts: [(&str, fn()); 5] = [
+        ("stall", stall),
+        ("buckets", buckets),
+        ("live", live),
+        ("search", search),
+        ("watched", watched),
+    ];
     let is_named = |part: &str| arguments.iter().any(|argument| argument == part);
     let all = !parts.iter().any(|(name, _)| is_named(name));
     parts.iter().filter(|(name, _)| all || is_named(name)).for_each(|(_, run)| run());
 }
 
-/// Runs the program; `None`, with its message, if it fails.
-fn run(home: &Home, line: &str) -> Option<String> {
+fn command(home: &Home, line: &str) -> Command {
     let program = std::env::var_os("IOTUI_PROGRAM")
         .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_iotui")), PathBuf::from);
     let mut command = Command::new(program);
     home.bring_in(&mut command);
-    let output = command.args(line.split_whitespace()).output().expect("iotui runs");
+    command.args(line.split_whitespace());
+    command
+}
+
+/// Runs the program; `None`, with its message, if it fails.
+fn run(home: &Home, line: &str) -> Option<String> {
+    let output = command(home, line).output().expect("iotui runs");
     if !output.status.success() {
         eprintln!("left out: {}", String::from_utf8_lossy(&output.stderr).trim());
         return None;
@@ -268,4 +295,135 @@ fn live() {
         table.add(vec![name.into(), series.to_string(), found.to_string(), met]);
     }
     table.print();
+}
+
+/// Searches the highest rate at which p99 stays below 5 ms, on a disk that reads one block each
+/// half millisecond, and measures all rates in steps of two percent with as many trials.
+fn search() {
+    let home = Home::new();
+    let mut last = None::<Instant>;
+    let Some(disk) = SlowFirst::paced(move |now, _| {
+        let due = last.unwrap_or(now).max(now) + Duration::from_micros(500);
+        last = Some(due);
+        due
+    }) else {
+        return;
+    };
+    let mut table =
+        Table::new(&["p99 < 5 ms", "searched /s", "swept /s", "search s", "sweep s", ""]);
+    for _ in 0..SEARCHES {
+        let line = format!(
+            "--batch --no-save -b pread -s 4k --pattern random --direct --arrival poisson \
+             --ceilings never --trial-time 300ms --budget 30m --format json {}",
+            disk.file().display()
+        );
+        let timed = |line: &str| {
+            let begin = Instant::now();
+            let document = report(&home, line)?;
+            Some((highest_rate(&document), begin.elapsed().as_secs_f64()))
+        };
+        let Some((found, short)) = timed(&format!("{line} --latency-target p99<5ms")) else {
+            return;
+        };
+        let rates: Vec<String> = (0..)
+            .map(|step| 100.0 * 1.02_f64.powi(step))
+            .take_while(|rate| *rate < 4000.0)
+            .map(|rate| format!("{rate:.0}"))
+            .collect();
+        let Some((swept, long)) = timed(&format!("{line} --trials 5 --rate {}", rates.join(",")))
+        else {
+            return;
+        };
+        let met = relative(found, swept) <= LEVEL && short <= long / 5.0;
+        let mut row: Vec<String> = [found, swept].iter().map(|rate| format!("{rate:.0}")).collect();
+        row.extend([short, long].iter().map(|seconds| format!("{seconds:.1}")));
+        row.push(verdict(met));
+        table.add(row);
+    }
+    table.print();
+}
+
+/// Returns the highest rate below the first one that takes 5 ms or more.
+fn highest_rate(document: &Value) -> f64 {
+    let rate_and_p99 = |result: &Value| {
+        let rate = result["cell"]["rate"]["operations"].as_f64()?;
+        Some((rate, result["latency"]["p99"].as_f64()?))
+    };
+    let mut rates: Vec<(f64, f64)> =
+        document["results"].as_array().into_iter().flatten().filter_map(rate_and_p99).collect();
+    rates.sort_by(|a, b| a.0.total_cmp(&b.0));
+    rates.iter().take_while(|(_, p99)| *p99 < 5e6).last().map_or(f64::NAN, |(rate, _)| *rate)
+}
+
+/// Reads a disk with and without a watch of it, in turns, and prints the ratio of the rates.
+fn watched() {
+    let home = Home::new();
+    let mut last = None::<Instant>;
+    let limited = SlowFirst::paced(move |now, bytes| {
+        let seconds = (bytes.end - bytes.start) as f64 / (20.0 * MIB);
+        let due = last.unwrap_or(now).max(now) + Duration::from_secs_f64(seconds);
+        last = Some(due);
+        due
+    });
+    let real = Temporary::new("watched", 256 << 20, Pieces::Large);
+    let files = limited.as_ref().map(|disk| (true, "a disk limited to 20 MiB/s", disk.file()));
+    let mut table = Table::new(&["a job next to a watch", "pairs", "ratio", "95 %", ""]);
+    for (limits, name, path) in files.into_iter().chain([(false, "this disk", real.path.clone())]) {
+        let pair = |pair: usize| {
+            let watched_first = mix(pair as u64).is_multiple_of(2);
+            let mut rates = [0.0; 2];
+            for watches in [watched_first, !watched_first] {
+                rates[usize::from(watches)] = match watches {
+                    true => read_while_watched(&home, &path)?,
+                    false => read(&path),
+                };
+            }
+            Some((rates[1], rates[0]))
+        };
+        let pairs: Vec<(f64, f64)> = (0..PAIRS).filter_map(pair).collect();
+        let Some(ratio) = from_pairs(&pairs) else { continue };
+        let Some((low, high)) = ratio.interval() else { continue };
+        let met = low >= 0.95 && high <= 1.05;
+        table.add(vec![
+            name.into(),
+            pairs.len().to_string(),
+            format!("{:.3}", ratio.ratio),
+            format!("{low:.3} to {high:.3}"),
+            if limits { verdict(met) } else { String::new() },
+        ]);
+    }
+    table.print();
+}
+
+/// Reads the file as a job does, for [`JOB`], and returns bytes per second.
+fn read(path: &Path) -> f64 {
+    let file = File::options()
+        .read(true)
+        .custom_flags(nix::libc::O_DIRECT)
+        .open(path)
+        .expect("a file to read");
+    let mut piece = Aligned::filled(JOB_BLOCK, 0).expect("memory");
+    let len = file.metadata().expect("a file").len();
+    let (begin, mut bytes) = (Instant::now(), 0);
+    while begin.elapsed() < JOB {
+        let done = file.read_at(&mut piece, bytes % len).expect("the job reads");
+        bytes += done as u64;
+    }
+    bytes as f64 / begin.elapsed().as_secs_f64()
+}
+
+/// Reads the file while a watch of it runs.
+fn read_while_watched(home: &Home, path: &Path) -> Option<f64> {
+    let line = format!("--batch --no-save --watch 1h --format jsonl {}", path.display());
+    let mut watch =
+        command(home, &line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let mut lines = BufReader::new(watch.stdout.take()?).lines().map_while(Result::ok);
+    let begun = lines.any(|line| line.contains(r#""kind":"interval""#));
+    // The pipe of the watch must not fill.
+    let reader = std::thread::spawn(move || lines.for_each(drop));
+    let rate = begun.then(|| read(path));
+    kill(Pid::from_raw(watch.id() as i32), Signal::SIGINT).ok()?;
+    watch.wait().ok()?;
+    reader.join().ok()?;
+    rate
 }

@@ -457,35 +457,42 @@ fn measure(request: &VisitRequest, site: &ProbeContext) -> Done {
     })
 }
 
-/// Returns the number of operations that take about `time`, preparation within a batch included;
-/// the runs warm up, too. A batch that took long enough is repeated once: the thread may have lost
-/// its CPU in the first.
+/// Finds the count of a batch by batches, which warm up, too.
 fn calibrate(
     gauge: &mut dyn Gauge,
     site: &ProbeContext,
     time: Duration,
 ) -> Result<u64, ProbeError> {
-    let max = gauge.max_batch().clamp(1, MAX_COUNT);
+    fit_count(gauge.max_batch(), time, &mut |count| {
+        site.check_stop()?;
+        let begin = Instant::now();
+        gauge.run(count)?;
+        Ok(begin.elapsed())
+    })
+}
+
+/// Returns the number of operations that take about `time`, preparation within a batch included.
+/// A batch that took long enough is repeated once: the thread may have lost its CPU in the first.
+fn fit_count(
+    max: u64,
+    time: Duration,
+    run: &mut dyn FnMut(u64) -> Result<Duration, ProbeError>,
+) -> Result<u64, ProbeError> {
+    let max = max.clamp(1, MAX_COUNT);
     let mut count = 1;
     loop {
-        site.check_stop()?;
-        let mut took = time_batch(gauge, count)?;
+        let mut took = run(count)?;
         if count < max && (time..CONFIRM_LIMIT).contains(&took) {
-            took = took.min(time_batch(gauge, count)?);
+            took = took.min(run(count)?);
         }
         if count >= max || took >= time {
             return Ok(count);
         }
-        let factor = (time.as_secs_f64() / took.as_secs_f64() * 1.1).clamp(1.5, 64.0);
+        let ratio = time.as_secs_f64() / took.max(Duration::from_nanos(1)).as_secs_f64();
+        let factor = (ratio * 1.1).clamp(1.5, 64.0);
         count =
             ((count as f64 * factor).ceil() as u64).clamp(count + 1, max.max(count + 1)).min(max);
     }
-}
-
-fn time_batch(gauge: &mut dyn Gauge, count: u64) -> Result<Duration, ProbeError> {
-    let begin = Instant::now();
-    gauge.run(count)?;
-    Ok(begin.elapsed().max(Duration::from_nanos(1)))
 }
 
 /// Returns every cell of every probe as a run would find it: with the user's file if there is one,
