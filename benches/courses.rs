@@ -1,11 +1,11 @@
 //! Compares what iotui says with planted courses over time: a stall at a rate, token buckets that
-//! run empty, and runs without a change; a search for a rate with a sweep of all rates; and a job
-//! with and without a watch of its disk.
+//! run empty, limits that are lowered, and runs without a change; a search for a rate with a sweep
+//! of all rates; and a job with and without a watch of its disk.
 //!
 //! The disk is a file system of this process. `IOTUI_PROGRAM` is measured with instead of this
-//! build; `cargo bench --bench courses -- buckets` runs only that part. `live` reads the disk of
-//! the current folder for twenty minutes, and resamples what it saw; `watched` repeats its pairs
-//! there.
+//! build; `cargo bench --bench courses -- buckets` runs only that part. `throttled`, `live` and a
+//! half of `watched` read the disk of the current folder; `live` takes twenty minutes, and
+//! resamples what it saw.
 
 mod common;
 #[path = "../tests/common/mod.rs"]
@@ -13,7 +13,7 @@ mod program;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -31,8 +31,9 @@ use program::Home;
 use program::slow_first::SlowFirst;
 use serde_json::Value;
 
-/// Planted buckets, live runs, and series made of what these saw.
+/// Planted buckets and limits, live runs, and series made of what these saw.
 const BUCKETS: usize = 50;
+const LIMITS: usize = 20;
 const LIVE: usize = 20;
 const SERIES: usize = 100;
 /// Searches, each with its sweep.
@@ -56,9 +57,10 @@ fn main() {
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }
-    let parts: [(&str, fn()); 5] = [
+    let parts: [(&str, fn()); 6] = [
         ("stall", stall),
         ("buckets", buckets),
+        ("throttled", throttled),
         ("live", live),
         ("search", search),
         ("watched", watched),
@@ -77,11 +79,13 @@ fn command(home: &Home, line: &str) -> Command {
     command
 }
 
-/// Runs the program; `None`, with its message, if it fails.
+/// Runs the program; `None`, with its message, if it fails. A result may be wrong, as no disk is
+/// read.
 fn run(home: &Home, line: &str) -> Option<String> {
     let output = command(home, line).output().expect("iotui runs");
-    if !output.status.success() {
-        eprintln!("left out: {}", String::from_utf8_lossy(&output.stderr).trim());
+    if !matches!(output.status.code(), Some(0 | 1)) {
+        let why = String::from_utf8_lossy(&output.stderr);
+        eprintln!("left out, {}: {}", output.status, why.trim());
         return None;
     }
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
@@ -151,10 +155,9 @@ fn stall() {
     table.print();
 }
 
-/// A planted bucket: when its time began, when it was empty, and the bytes until then.
+/// A planted bucket: when it was empty, and the bytes until then.
 #[derive(Default, Clone, Copy)]
 struct Emptied {
-    began: Option<Instant>,
     seconds: f64,
     bytes: f64,
 }
@@ -181,7 +184,7 @@ fn bucket(fast: f64, refill: f64, tokens: f64) -> Option<(SlowFirst, Arc<Mutex<E
         bytes += len;
         if was_full && left <= 0.0 {
             let seconds = began.map_or(0.0, |began: Instant| (due - began).as_secs_f64());
-            *seen.lock().unwrap() = Emptied { began, seconds, bytes };
+            *seen.lock().unwrap() = Emptied { seconds, bytes };
         }
         last = Some(due);
         due
@@ -189,13 +192,62 @@ fn bucket(fast: f64, refill: f64, tokens: f64) -> Option<(SlowFirst, Arc<Mutex<E
     Some((disk, emptied))
 }
 
+/// Draws a number between two, the `n`-th of a seed.
+fn draw(seed: u64, n: u64, low: f64, high: f64) -> f64 {
+    low + (high - low) * (mix(seed * 8 + n) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// The courses that were found, and their errors: of the first level, of its time in intervals, of
+/// its bytes, and of the next level.
+#[derive(Default)]
+struct Found {
+    found: usize,
+    right: usize,
+    worst: [f64; 4],
+}
+
+impl Found {
+    /// Compares an answer with what was planted: level, seconds, bytes, next level.
+    fn add(&mut self, text: &str, planted: [f64; 4], cause: &str) {
+        let Some(found) = parse(text) else {
+            println!("courses: no change found: {text}");
+            return;
+        };
+        self.found += 1;
+        let mut errors: [f64; 4] = std::array::from_fn(|of| relative(found[of], planted[of]));
+        errors[1] = (found[1] - planted[1]).abs() / INTERVAL;
+        let is_right = text.contains(cause)
+            && errors[1] <= 1.0
+            && [0, 2, 3].iter().all(|of| errors[*of] <= LEVEL);
+        self.right += usize::from(is_right);
+        if !is_right {
+            println!("courses: {errors:.3?} of {planted:.2?}: {text}");
+        }
+        for (worst, error) in self.worst.iter_mut().zip(errors) {
+            *worst = worst.max(error);
+        }
+    }
+
+    fn print(&self, planted: &str, count: usize) {
+        let [level, time, bytes, next] = self.worst;
+        println!(
+            "\ncourses: {} of {count} planted {planted} found, {} right: largest errors: first \
+             level {:.1} %, its bytes {:.1} %, next level {:.1} %, time {time:.2} intervals, {}",
+            self.found,
+            self.right,
+            level * 100.0,
+            bytes * 100.0,
+            next * 100.0,
+            verdict(self.right == count)
+        );
+    }
+}
+
 fn buckets() {
     let home = Home::new();
-    let (mut found, mut right, mut worst) = (0, 0, [0.0_f64; 4]);
+    let mut all = Found::default();
     for seed in 0..BUCKETS as u64 {
-        let draw = |n: u64, low: f64, high: f64| {
-            low + (high - low) * (mix(seed * 8 + n) >> 11) as f64 / (1u64 << 53) as f64
-        };
+        let draw = |n, low, high| draw(seed, n, low, high);
         let fast = draw(1, 8.0, 12.0) * MIB;
         let refill = fast * draw(2, 0.15, 0.7);
         let seconds = draw(3, 3.0, 5.0);
@@ -207,39 +259,88 @@ fn buckets() {
             disk.file().display()
         );
         let Some(document) = report(&home, &line) else { continue };
-        let planted = *emptied.lock().unwrap();
         let text = document["answer"]["text"].as_str().unwrap_or_default();
-        let Some([level, time, bytes, next]) = parse(text) else {
-            println!("courses: no change found: {text}");
-            continue;
-        };
-        found += 1;
-        let errors = [
-            relative(level, fast),
-            (time - planted.seconds).abs() / INTERVAL,
-            relative(bytes, planted.bytes),
-            relative(next, refill),
-        ];
-        let is_right = text.contains("a token bucket fits")
-            && errors[1] <= 1.0
-            && [0, 2, 3].iter().all(|at| errors[*at] <= LEVEL);
-        right += usize::from(is_right);
-        if !is_right {
-            println!("courses: {errors:?} of {seconds:.2} s, {:.2?}: {text}", planted.began);
-        }
-        for (worst, error) in worst.iter_mut().zip(errors) {
-            *worst = worst.max(error);
+        let Emptied { seconds, bytes } = *emptied.lock().unwrap();
+        all.add(text, [fast, seconds, bytes, refill], "a token bucket fits");
+    }
+    all.print("token buckets", BUCKETS);
+}
+
+/// The limit of a control group on reads of a device, removed on drop.
+struct ReadLimit {
+    group: PathBuf,
+    device: String,
+}
+
+impl ReadLimit {
+    /// Creates the group; `None` where the first version of the controller is missing.
+    fn new(path: &Path) -> Option<ReadLimit> {
+        let group = PathBuf::from(format!("/sys/fs/cgroup/blkio/iotui-{}", std::process::id()));
+        let device = std::fs::metadata(path).ok()?.dev();
+        let device = format!("{}:{}", nix::libc::major(device), nix::libc::minor(device));
+        std::fs::create_dir(&group).ok()?;
+        let limit = ReadLimit { group, device };
+        limit.set(1e9)?;
+        Some(limit)
+    }
+
+    /// Limits reads to this many bytes per second.
+    fn set(&self, rate: f64) -> Option<()> {
+        let file = self.group.join("blkio.throttle.read_bps_device");
+        std::fs::write(file, format!("{} {rate:.0}", self.device)).ok()
+    }
+}
+
+impl Drop for ReadLimit {
+    fn drop(&mut self) {
+        // The kernel takes a moment to see that the last process has ended.
+        while let Err(error) = std::fs::remove_dir(&self.group) {
+            if error.raw_os_error() != Some(nix::libc::EBUSY) {
+                eprintln!("cannot remove {}: {error}", self.group.display());
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
         }
     }
-    let [level, time, bytes, next] = worst;
-    println!(
-        "\ncourses: {found} of {BUCKETS} planted token buckets found, {right} right: largest errors: \
-         first level {:.1} %, its bytes {:.1} %, refill {:.1} %, time {time:.2} intervals, {}",
-        level * 100.0,
-        bytes * 100.0,
-        next * 100.0,
-        verdict(right == BUCKETS)
-    );
+}
+
+/// Lowers the limit on reads of the disk of this folder while a trial runs.
+fn throttled() {
+    let home = Home::new();
+    let file = Temporary::new("throttled", 256 << 20, Pieces::Large);
+    let Some(limit) = ReadLimit::new(&file.path) else {
+        println!("courses: no control group with limits on devices");
+        return;
+    };
+    let mut all = Found::default();
+    for seed in 0..LIMITS as u64 {
+        let fast = draw(seed, 1, 60.0, 120.0) * MIB;
+        let next = fast * draw(seed, 2, 0.2, 0.7);
+        let seconds = Duration::from_secs_f64(draw(seed, 3, 3.0, 6.0));
+        let lowered = || -> Option<(String, f64)> {
+            limit.set(fast)?;
+            let line = format!(
+                "--batch --no-save -b pread -s 64k --pattern random --direct --until steady \
+                 --budget 20s --ceilings never --format jsonl {}",
+                file.path.display()
+            );
+            let mut run = command(&home, &line).stdout(Stdio::piped()).spawn().ok()?;
+            std::fs::write(limit.group.join("cgroup.procs"), run.id().to_string()).ok()?;
+            let lines = BufReader::new(run.stdout.take()?).lines().map_while(Result::ok);
+            let mut lines = lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok());
+            let first = lines.find(|line| line["kind"] == "interval")?;
+            let began = Instant::now() - Duration::from_nanos(first["at"].as_u64()?);
+            std::thread::sleep((began + seconds).saturating_duration_since(Instant::now()));
+            limit.set(next)?;
+            let lowered = began.elapsed().as_secs_f64();
+            let end = lines.find(|line| line["kind"] == "end")?;
+            run.wait().ok()?;
+            Some((end["answer"]["text"].as_str()?.into(), lowered))
+        };
+        let Some((text, seconds)) = lowered() else { continue };
+        all.add(&text, [fast, seconds, fast * seconds, next], "");
+    }
+    all.print("limits of a control group", LIMITS);
 }
 
 /// Parses `29.4 MiB/s for 4.31 s (126 MiB), then 10.1 MiB/s`: bytes per second, seconds, bytes,
@@ -298,7 +399,7 @@ fn live() {
 }
 
 /// Searches the highest rate at which p99 stays below 5 ms, on a disk that reads one block each
-/// half millisecond, and measures all rates in steps of two percent with as many trials.
+/// half millisecond, and measures all rates in steps of 2.5 % with as many trials.
 fn search() {
     let home = Home::new();
     let mut last = None::<Instant>;
@@ -314,7 +415,7 @@ fn search() {
     for _ in 0..SEARCHES {
         let line = format!(
             "--batch --no-save -b pread -s 4k --pattern random --direct --arrival poisson \
-             --ceilings never --trial-time 300ms --budget 30m --format json {}",
+             --ceilings never --trial-time 600ms --budget 30m --format json {}",
             disk.file().display()
         );
         let timed = |line: &str| {
@@ -326,8 +427,8 @@ fn search() {
             return;
         };
         let rates: Vec<String> = (0..)
-            .map(|step| 100.0 * 1.02_f64.powi(step))
-            .take_while(|rate| *rate < 4000.0)
+            .map(|step| 400.0 * 1.025_f64.powi(step))
+            .take_while(|rate| *rate < 2500.0)
             .map(|rate| format!("{rate:.0}"))
             .collect();
         let Some((swept, long)) = timed(&format!("{line} --trials 5 --rate {}", rates.join(",")))

@@ -21,7 +21,7 @@ const ROUNDS: usize = 12;
 const SAMPLES: usize = 30;
 /// The most nanoseconds that a pace adds to an operation.
 const COST: f64 = 20.0;
-/// The largest error of a steady rate.
+/// The largest error of a rate.
 const ERROR: f64 = 0.001;
 const RATES: [u64; 7] = [10, 100, 1000, 10_000, 50_000, 100_000, 200_000];
 /// The seconds of a trial; ten operations at least.
@@ -108,9 +108,7 @@ fn row(file: &Temporary, rate: u64, arrival: Arrival) -> Vec<String> {
         }
     }
     let [null, pread, cpu, spun, late, woken, fio, fio_cpu] = columns.map(median);
-    // Ten random arrivals scatter by a third.
     let worst = (null - 1.0).abs().max((pread - 1.0).abs());
-    let target = (arrival == Arrival::Steady).then_some(ERROR);
     vec![
         format!("{}, {arrival}", Rate::Operations(rate)),
         format!("{null:.5}"),
@@ -121,8 +119,8 @@ fn row(file: &Temporary, rate: u64, arrival: Arrival) -> Vec<String> {
         format!("{woken:.1} us"),
         format!("{fio:.5}"),
         format!("{:.1} %", fio_cpu * 100.0),
-        target.map_or(String::new(), |error| format!("within {error}")),
-        target.map_or("for reference".into(), |error| verdict(worst <= error)),
+        format!("within {ERROR}"),
+        verdict(worst <= ERROR),
     ]
 }
 

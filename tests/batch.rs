@@ -132,6 +132,18 @@ fn metrics_are_kept_in_a_file() {
 }
 
 #[test]
+fn unsaved_runs_name_no_session() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let line = format!("--batch data.bin {QUICK} -b read -s 4k");
+    let saved = home.stdout(&line);
+    assert!(saved.contains("iotui sessions show "), "{saved}");
+    let unsaved = home.stdout(&format!("{line} --no-save"));
+    assert!(unsaved.contains("run again with --details"), "{unsaved}");
+    assert!(!unsaved.contains("sessions show"), "{unsaved}");
+}
+
+#[test]
 fn csv_has_one_row_per_cell() {
     let home = Home::new();
     home.file("a,b \"c\".bin", 1 << 20);

@@ -77,6 +77,7 @@ fn impossible_steady_states_are_refused() {
         ("-b pread --until steady --rate 1k", "which a rate does not allow"),
         ("-b pread --op write --until steady", "which writing to the page cache does not allow"),
         ("-b fio --until steady", "which another program does not allow"),
+        ("-p peak,sustain", "the preset sustain runs until its rate is steady; run it alone"),
         ("-p fast --until steady", "which a pick among methods does not allow"),
         ("-b pread --until stead", "answer, steady or a percentage"),
     ] {

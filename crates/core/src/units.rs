@@ -38,6 +38,11 @@ pub enum UnitError {
     Pace(String),
 }
 
+/// Returns whether a number is 0: serde leaves it out.
+pub fn is_zero<N: PartialEq + Default>(number: &N) -> bool {
+    *number == N::default()
+}
+
 const POWERS: &[(&str, u64)] = &[
     ("", 1),
     ("b", 1),
@@ -79,15 +84,24 @@ fn scale(number: &str, factor: u64) -> Option<Result<u64, ()>> {
     Some(if value < 9e18 { Ok(value as u64) } else { Err(()) })
 }
 
-/// Parses a size in bytes such as `4k`, `512`, `1.5m`, `4KiB`, `4kB`.
-pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
+/// Parses a number with one of these units; `wrong` makes the error of any other text.
+fn parse_scaled(
+    text: &str,
+    is_unit: impl Fn(&str) -> bool,
+    wrong: fn(String) -> UnitError,
+) -> Result<u64, UnitError> {
     let (number, unit) = split(text);
-    let factor = POWERS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
-    match factor.and_then(|factor| scale(&number, factor)) {
+    let known = POWERS.iter().find(|(name, _)| *name == unit && is_unit(name));
+    match known.and_then(|(_, factor)| scale(&number, *factor)) {
         Some(Ok(value)) => Ok(value),
         Some(Err(())) => Err(UnitError::TooLarge(text.into())),
-        None => Err(UnitError::Bytes(text.into())),
+        None => Err(wrong(text.into())),
     }
+}
+
+/// Parses a size in bytes such as `4k`, `512`, `1.5m`, `4KiB`, `4kB`.
+pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
+    parse_scaled(text, |_| true, UnitError::Bytes)
 }
 
 /// Parses a speed such as `3500MB/s` or `2g` into bytes per second, above 0.
@@ -124,14 +138,7 @@ pub fn short_per_second(operations: u64) -> String {
 
 /// Parses a count such as `1000` or `64k` (powers of 1024, like block counts).
 pub fn parse_count(text: &str) -> Result<u64, UnitError> {
-    let (number, unit) = split(text);
-    let factor =
-        POWERS.iter().find(|(name, _)| *name == unit && unit != "b").map(|(_, factor)| *factor);
-    match factor.and_then(|factor| scale(&number, factor)) {
-        Some(Ok(value)) => Ok(value),
-        Some(Err(())) => Err(UnitError::TooLarge(text.into())),
-        None => Err(UnitError::Count(text.into())),
-    }
+    parse_scaled(text, |unit| unit != "b", UnitError::Count)
 }
 
 /// Parses a time with its unit: `ns`, `us`, `ms`, `s`, `m`, `h`.

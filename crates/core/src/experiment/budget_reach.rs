@@ -6,7 +6,7 @@ use super::LEVELS;
 use super::schedule::order_of_round;
 use super::sweep::{self, FIRST_ROUND, LATER_ROUND, MIN_TRIAL_TIME, PEER_START};
 use crate::catalog::info;
-use crate::plan::{Cache, CpuCache, Info, Job, Op, Plan};
+use crate::plan::{Cache, CpuCache, Info, Job, Op, Plan, TrialTime};
 use crate::units::{counted, show_rate, show_wait};
 
 /// Assumed speed of memory, bytes per second.
@@ -285,11 +285,19 @@ fn seconds(job: &Job, plan: &Plan, disk: &DiskSpeed) -> f64 {
     let time = job.trial_time(time).as_secs_f64();
     let verified = verified(job, plan);
     let start = if job.backend.peer { 2.0 * PEER_START.as_secs_f64() } else { 0.0 };
+    // A rate says how much a trial does, and a trial that ends once it is steady only needs to know
+    // what to time.
+    let calibrating = match () {
+        () if job.rate.is_some() => 0.0,
+        () if plan.steady => time.min(TrialTime::default().low.as_secs_f64()),
+        () => time,
+    };
     start
         + match counted_seconds(job, disk) {
             // Calibration and the trial do at least one operation each.
             None => {
-                (time * (FIRST_ROUND + verified)).max(2.0 * operation_seconds(job, disk))
+                let all = calibrating * (FIRST_ROUND - 1.0) + time * (1.0 + verified);
+                all.max(2.0 * operation_seconds(job, disk))
                     + CALIBRATION_STEPS * preparation_seconds(job)
             }
             // The warm-up run is cut at the trial time.
@@ -314,8 +322,8 @@ fn preparation_seconds(job: &Job) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::TargetSpec;
     use crate::plan::testing;
+    use crate::plan::{Rate, TargetSpec};
 
     fn predicted(plan: &Plan) -> Option<MissedCells> {
         predict_missed(plan, &DiskSpeed::default())
@@ -394,6 +402,17 @@ mod tests {
         // However short the trials get.
         asked.budget = Duration::from_millis(20);
         assert!(predicted(&asked).unwrap().cells.len() > 14);
+    }
+
+    #[test]
+    fn known_work_is_not_calibrated() {
+        let job = Job { count: None, span: 1 << 28, ..testing::job() };
+        let trial_time = TrialTime::from_duration(Duration::from_secs(600));
+        let long = |job: Job| Plan { trial_time, ..plan(vec![job], 720) };
+        assert!(predicted(&long(job.clone())).is_some());
+        let paced = Job { rate: Some(Rate::Operations(100)), ..job.clone() };
+        assert_eq!(predicted(&long(paced)), None);
+        assert_eq!(predicted(&Plan { steady: true, ..long(job) }), None);
     }
 
     #[test]

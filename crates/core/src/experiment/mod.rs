@@ -25,9 +25,7 @@ pub use describe::{OtherCells, describes, excluding_option, settings_of};
 pub use kind::{AvailableProbes, Cells, Experiment, Offer, PlanRequest, Proposed};
 pub use lab::requested_probes;
 pub use plan_error::{MAX_CELLS, PlanError};
-pub use schedule::{
-    order_of_pairs, order_of_round, shuffle, shuffled_indexes, twins, variant_index,
-};
+pub use schedule::{order_of_pairs, order_of_round, shuffled_indexes, twins, variant_index};
 pub use search::{FoundRate, RateSearch, TriedRate};
 pub use settling::{Measurements, Settling, asks_for_time};
 pub use sweep::{
@@ -166,7 +164,7 @@ fn picks(request: &PlanRequest) -> Result<bool, PlanError> {
     for preset in request.resolved.presets {
         if experiment(&preset.experiment)?.picks {
             return if request.resolved.presets.len() > 1 {
-                Err(PlanError::Alone(preset.id.clone()))
+                Err(PlanError::Alone(preset.id.clone(), "picks one of its own cells"))
             } else {
                 Ok(true)
             };
@@ -186,13 +184,21 @@ fn asked_end(
     request: &PlanRequest,
     cells: &[Job],
 ) -> Result<(Option<u32>, Option<Until>), PlanError> {
-    let Resolved { user, whole, .. } = request.resolved;
+    let Resolved { user, whole, presets, .. } = request.resolved;
     let trials = match (user.until, user.trials) {
         (Some(_), Some(_)) => return Err(PlanError::UntilTrials),
         (Some(_), None) if cells.is_empty() => return Err(PlanError::UntilOfNone),
         (Some(_), None) => None,
         (None, _) => whole.trials,
     };
+    let is_steady = |preset: &&Preset| preset.settings.until == Some(Until::Steady);
+    if let [_, _, ..] = presets
+        && user.until.is_none()
+        && user.trials.is_none()
+        && let Some(steady) = presets.iter().find(is_steady)
+    {
+        return Err(PlanError::Alone(steady.id.clone(), "runs until its rate is steady"));
+    }
     if whole.until == Some(Until::Steady) && user.trials.is_none() {
         check_steady(request, cells)?;
         return Ok((Some(1), whole.until));

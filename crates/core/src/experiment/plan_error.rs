@@ -141,8 +141,8 @@ pub enum PlanError {
     MixRead,
     #[error("{0} only reads; leave out --op and --mix")]
     OnlyReads(&'static str),
-    #[error("the preset {0} picks one of its own cells; run it alone")]
-    Alone(String),
+    #[error("the preset {0} {1}; run it alone")]
+    Alone(String, &'static str),
     #[error(
         "--cache warm cannot be combined with --direct, which bypasses the page cache; use --cache \
          asis or cold"
@@ -162,7 +162,7 @@ impl PlanError {
             PlanError::Choice(_) => Some("--backend"),
             PlanError::NoBlock | PlanError::HugeBlock(_) => Some("--block-size"),
             PlanError::Empty => Some("--size"),
-            PlanError::Alone(_) => Some("--preset"),
+            PlanError::Alone(..) => Some("--preset"),
             _ => None,
         }
     }

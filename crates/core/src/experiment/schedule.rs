@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::plan::{Axis, Cache, Job, Plan};
-use crate::stats::random::mix;
+use crate::stats::random::{mix, shuffle};
 
 /// Returns the index of the variant of the machine that a job is measured in.
 pub fn variant_index(plan: &Plan, job: &Job) -> Option<usize> {
@@ -147,14 +147,6 @@ pub fn shuffled_indexes(count: usize, seed: u64, round: u32) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     shuffle(&mut order, mix(seed ^ mix(u64::from(round))));
     order
-}
-
-/// Shuffles by Fisher-Yates with splitmix64; the bias of the remainder is below 2^-50 for any plan.
-pub fn shuffle<T>(items: &mut [T], mut seed: u64) {
-    for last in (1..items.len()).rev() {
-        seed = mix(seed);
-        items.swap(last, (seed % (last as u64 + 1)) as usize);
-    }
 }
 
 #[cfg(test)]

@@ -61,12 +61,8 @@ pub struct Job {
     #[serde(default, skip_serializing_if = "Arrival::is_steady")]
     pub arrival: Arrival,
     /// The pause after each operation, nanoseconds; omitted from JSON if it is 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::units::is_zero")]
     pub think: u64,
-}
-
-fn is_zero(nanos: &u64) -> bool {
-    *nanos == 0
 }
 
 fn one() -> u32 {

@@ -14,7 +14,8 @@ names! {
         /// At equal distances.
         #[default]
         Steady = "steady",
-        /// At random, so that any number may come at once: a Poisson process.
+        /// At random, so that any number may come at once: a Poisson process with as many in a
+        /// trial as the rate says.
         Poisson = "poisson",
     }
 }

@@ -28,7 +28,7 @@ pub struct Latency {
     pub count: u64,
     /// Operations that were intended at a rate and not begun: longer than all others, and
     /// unbounded. A percentile among them is `None`. Omitted from JSON if 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::units::is_zero")]
     pub unstarted: u64,
     /// One in `every` operations was timed; 1 = all of them.
     pub every: u32,
@@ -106,10 +106,6 @@ impl Latency {
             buckets: h.pairs(),
         })
     }
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub struct Others {
     pub kernel: Vec<String>,
     /// Processes whose counters were not read, for want of rights or because they were too many;
     /// absent from JSON if none.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::units::is_zero")]
     pub hidden: u32,
 }
 
@@ -40,10 +40,6 @@ pub struct OtherProcess {
     pub pid: u32,
     pub read: u64,
     pub written: u64,
-}
-
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 impl OtherProcess {

@@ -34,12 +34,12 @@ pub struct AroundStep {
     pub from: u64,
     pub nanos: u64,
     /// The quiet time between its parts, where several steps are merged.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::units::is_zero")]
     pub quiet: u64,
     /// Bytes that the disk moved for others than this process.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::units::is_zero")]
     pub read: u64,
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::units::is_zero")]
     pub written: u64,
     /// The others that were charged with bytes meanwhile, on any disk.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ pub struct AroundStep {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<GroupBytes>,
     /// Steal time, summed over all CPUs, nanoseconds.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::units::is_zero")]
     pub stolen: u64,
     /// Memory that waits to be written, where the kernel holds writers back.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,11 +56,11 @@ pub struct AroundStep {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heat: Option<Heat>,
     /// How often the CPUs were throttled for their heat.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::units::is_zero")]
     pub throttled: u64,
     /// Time in which something in the own control group waited for I/O, nanoseconds, where that
     /// rose.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::units::is_zero")]
     pub stalled: u64,
     /// The counts of NVMe disks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -72,9 +72,9 @@ pub struct AroundStep {
 pub struct DriveCount {
     pub device: String,
     pub counter: DriveCounter,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::units::is_zero")]
     pub times: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::units::is_zero")]
     pub nanos: u64,
 }
 
@@ -128,10 +128,6 @@ pub struct StateChange {
     pub of: String,
     pub from: String,
     pub to: String,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl AroundStep {

@@ -96,7 +96,7 @@ pub struct RankShare {
     pub resident_before: Option<u64>,
     /// The start is at most this much earlier or later on the clock of rank 0, nanoseconds; absent
     /// from JSON on the machine of rank 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::units::is_zero")]
     pub clock_error: u64,
 }
 
@@ -105,10 +105,6 @@ impl RankShare {
     pub fn end(&self) -> u64 {
         self.start.saturating_add(self.nanos)
     }
-}
-
-fn is_zero(nanos: &u64) -> bool {
-    *nanos == 0
 }
 
 impl Trial {
@@ -252,7 +248,7 @@ pub struct Evidence {
     pub ended_by_time: bool,
     /// The planned time, nanoseconds, of a trial that was cut after five times as long or more: it
     /// is not unfinished but slow. 0, and absent from JSON, for all others.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::units::is_zero")]
     pub overran: u64,
     /// How residency was determined.
     pub residency: Option<Residency>,

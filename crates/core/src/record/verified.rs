@@ -53,12 +53,8 @@ pub struct BadBlocks {
     /// Nothing: the file ends before.
     pub missing: u64,
     /// Changed blocks that hold a part of the written data; absent from JSON at 0.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::units::is_zero")]
     pub torn: u64,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// A block that does not hold what was written last.
@@ -76,7 +72,7 @@ pub struct BadBlock {
     #[serde(flatten)]
     pub found: Found,
     /// Bytes of the block that hold what was written; omitted from JSON if none.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::units::is_zero")]
     pub right: u64,
 }
 

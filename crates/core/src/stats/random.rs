@@ -1,5 +1,5 @@
-//! Random bytes as a pure function of (seed, position): SplitMix64 with its state computed from the
-//! position instead of carried along.
+//! Random bytes and orders as pure functions of a seed: SplitMix64, for bytes with its state
+//! computed from the position instead of carried along.
 
 /// Mixes a number by the SplitMix64 finalizer (Steele, Lea, Flood 2014): one-to-one on 64 bits, so
 /// different inputs yield different words.
@@ -29,6 +29,14 @@ pub fn fill(seed: u64, offset: u64, bytes: &mut [u8]) {
     let rest = words.into_remainder();
     let last = mix(state).to_le_bytes();
     rest.copy_from_slice(&last[..rest.len()]);
+}
+
+/// Shuffles by Fisher-Yates; the bias of the remainder is below 2^-32.
+pub fn shuffle<T>(items: &mut [T], mut seed: u64) {
+    for last in (1..items.len()).rev() {
+        seed = mix(seed);
+        items.swap(last, (seed % (last as u64 + 1)) as usize);
+    }
 }
 
 #[cfg(test)]

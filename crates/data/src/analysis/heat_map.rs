@@ -48,7 +48,7 @@ impl LoggedTrial {
 impl HeatLog {
     /// Returns the latencies of a cell of the plan; `None` if they are not known over time.
     pub fn of_cell(logs: &CellLogs, cell: u32) -> Option<HeatLog> {
-        let logs = logs.decode(cell);
+        let logs = logs.decode_within(cell, MAX_INTERVALS as usize);
         HeatLog::new(logs.map(|(trial, log)| (trial.round, trial.nanos, log)))
     }
 

@@ -136,8 +136,10 @@ fn add_line(page: &mut TextLines, mark: &str, style: Style, body: &str) {
     page.paragraph(mark, style, &cut);
 }
 
-/// Returns the command that prints everything else.
+/// Returns how to have everything else printed.
 fn describe_more(session: &Session) -> String {
-    let id = if session.id.is_empty() { "last" } else { &session.id };
-    format!("iotui sessions show {id} --details")
+    match &session.id[..] {
+        "" => "not saved; run again with --details".into(),
+        id => format!("iotui sessions show {id} --details"),
+    }
 }

@@ -40,7 +40,7 @@ pub struct Header<'a> {
     label: String,
     cells: usize,
     /// The number of these that are cells of probes.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::units::is_zero")]
     probes: usize,
     host: &'a Host,
     plan: &'a Plan,
@@ -70,10 +70,6 @@ impl<'a> Header<'a> {
             plan,
         }
     }
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 fn is_none(nanos: &u32) -> bool {

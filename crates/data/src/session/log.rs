@@ -67,9 +67,18 @@ impl CellLogs<'_> {
 
     /// Returns the trials of a cell with their logs.
     pub fn decode(&self, cell: u32) -> impl Iterator<Item = (&Trial, LatencyLog)> {
+        self.decode_within(cell, LatencyLog::MAX_READ)
+    }
+
+    /// The same with at most this many entries of each.
+    pub fn decode_within(
+        &self,
+        cell: u32,
+        most: usize,
+    ) -> impl Iterator<Item = (&Trial, LatencyLog)> {
         let all = self.0.get(&cell).into_iter().flatten();
-        all.filter_map(|(trial, lines)| {
-            Some((trial.as_ref(), LatencyLog::decode(lines.iter().copied())?))
+        all.filter_map(move |(trial, lines)| {
+            Some((trial.as_ref(), LatencyLog::decode_within(lines.iter().copied(), most)?))
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::cells::Amount;
 use crate::backend::access_pattern::is_shared;
 use crate::backend::pace::{PaceSpec, RateSpec};
-use crate::plan::{Arrival, Job};
+use crate::plan::Job;
 
 /// Returns the pace of the trials of a job, or of each of their parts; `None` at full speed.
 pub(super) fn pace_of(job: &Job, amount: &Amount, seed: u64) -> Option<PaceSpec> {
@@ -29,19 +29,9 @@ pub(super) fn lanes_with_work(job: &Job, count: u64) -> u64 {
 }
 
 /// Returns the operations that lanes must have so that none runs out of them before the time is
-/// over, where `intended` are, or are to be expected.
+/// over, where `intended` are.
 pub(super) fn needed_operations(job: &Job, intended: u64) -> u64 {
-    let lanes = lanes_with_work(job, intended);
-    let spare = match job.arrival {
-        Arrival::Steady => 0,
-        // Six standard deviations of each lane.
-        Arrival::Poisson => {
-            let deviation = (intended as f64 / lanes as f64).sqrt();
-            (6.0 * deviation).ceil() as u64 + 16
-        }
-    };
-    let all = intended.saturating_add(spare.saturating_mul(lanes));
-    all.saturating_add(if is_shared(job) { unclaimed(job, all) } else { 0 })
+    intended.saturating_add(if is_shared(job) { unclaimed(job, intended) } else { 0 })
 }
 
 /// Returns the most operations that lanes may have claimed and not begun, of `all`.

@@ -5,7 +5,7 @@
 use super::map::{Map, page};
 use super::{BatchTime, Gauge, KnownCell, Opened, ParamSource, ProbeContext, ProbeError};
 use crate::record::Estimate;
-use crate::stats::random::mix;
+use crate::stats::random::shuffle;
 use crate::units::show_bytes;
 
 /// Distance between slots without a stride: one slot per cache line.
@@ -247,12 +247,7 @@ unsafe fn loads(at: &mut usize) {
 /// Returns the numbers below `count` in an order that no prefetcher predicts.
 pub(super) fn shuffled(count: usize, seed: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..u32::try_from(count).unwrap_or(u32::MAX)).collect();
-    let mut random = seed;
-    for last in (1..order.len()).rev() {
-        random = mix(random);
-        // The modulo bias is below 2^-32.
-        order.swap(last, (random % (last as u64 + 1)) as usize);
-    }
+    shuffle(&mut order, seed);
     order
 }
 

@@ -3,9 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::state::Lab;
-use crate::plan::{Group, Param, ProbeCell};
+use crate::plan::{Group, ProbeCell};
 use crate::record::Unit;
-use crate::units;
 
 /// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,20 +166,8 @@ fn list_cells(lab: &Lab) -> HashMap<&str, Vec<&ProbeCell>> {
     by_probe
 }
 
-/// Returns the parameters for a row below the name of its probe; texts and sizes need no name.
+/// Returns the parameters for a row below the name of its probe.
 pub fn short_label(cell: &ProbeCell) -> String {
-    let describe = |(name, value): (&String, &Param)| match value {
-        Param::Text(text) => text.clone(),
-        Param::Number(size) if name == "bytes" => units::show_bytes(*size),
-        Param::Number(number) => format!("{name} {number}"),
-        Param::Flag(on) => {
-            if *on {
-                name.clone()
-            } else {
-                format!("not {name}")
-            }
-        }
-    };
-    let all: Vec<String> = cell.params.iter().map(describe).collect();
+    let all = cell.short_words();
     if all.is_empty() { cell.probe.clone() } else { all.join(", ") }
 }

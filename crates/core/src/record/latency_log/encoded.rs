@@ -103,6 +103,14 @@ impl LatencyLog {
     /// Returns the log of a trial from its lines, in their order; `None` without an entry. What is
     /// damaged or does not follow what was before it is left out.
     pub fn decode<'a>(lines: impl IntoIterator<Item = &'a EncodedLog>) -> Option<LatencyLog> {
+        LatencyLog::decode_within(lines, LatencyLog::MAX_READ)
+    }
+
+    /// The same with at most this many entries: intervals become longer beyond that.
+    pub fn decode_within<'a>(
+        lines: impl IntoIterator<Item = &'a EncodedLog>,
+        most: usize,
+    ) -> Option<LatencyLog> {
         let mut log: Option<LatencyLog> = None;
         // Intervals that are read; the log itself may have wider ones.
         let (mut width, mut next) = (0, 0u64);
@@ -116,7 +124,7 @@ impl LatencyLog {
             }
             let Ok(raw) = STANDARD.decode(&line.data) else { continue };
             let (mut raw, mut expected) = (&raw[..], line.from);
-            let most = if line.spans { LatencyLog::MAX_READ } else { LatencyLog::MAX_ENTRIES };
+            let most = if line.spans { most } else { most.min(LatencyLog::MAX_ENTRIES) };
             while let Some(entry) = take_entry(&mut raw, expected, line.spans) {
                 if u64::from(entry.last()) > MAX_TIME / width {
                     break;

@@ -270,6 +270,17 @@ fn ten_minutes_are_kept_in_full() {
 }
 
 #[test]
+fn coarse_reads_lose_no_operation() {
+    let intervals = cached();
+    let log =
+        log((0..6000).map(|index| LogEntry { index, ..intervals[index as usize % 64].clone() }));
+    let lines = log.encode(0, 1);
+    let coarse = LatencyLog::decode_within(&lines, 1024).unwrap();
+    assert_eq!(totals(&coarse), totals(&log));
+    assert_eq!((coarse.width, coarse.entries().len()), (8 * LatencyLog::WIDTH, 750));
+}
+
+#[test]
 fn a_day_stays_small() {
     for (name, intervals) in [("cached", cached()), ("device", device())] {
         let (width, bytes) = kept(&intervals, 86_400);

@@ -19,12 +19,8 @@ pub struct Source {
     pub unknown: f64,
     /// Memory of this machine below the target: the page cache of an image, a compressed disk in
     /// memory, a program; absent from JSON if none.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::units::is_zero")]
     pub below: f64,
-}
-
-fn is_zero(share: &f64) -> bool {
-    *share == 0.0
 }
 
 /// Facts about the target that verdicts rest on.

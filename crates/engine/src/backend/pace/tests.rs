@@ -195,10 +195,10 @@ fn random_gaps_are_exponential() {
         let from = fake.ticks();
         let pace = lane_of(poisson(10_000.0, 10 * SECOND, seed), &anchor, 0, 1);
         let dues = dues(&pace, &fake);
-        assert!(dues.iter().all(|due| (from..from + 30 * SECOND).contains(due)));
+        let end = from + 10 * SECOND * PER_NANO;
+        assert!(dues.iter().all(|due| (from..=end).contains(due)));
+        assert_eq!(dues.len(), 100_000);
         let count = dues.len() as f64;
-        // 100,000 with a standard deviation of 316.
-        assert!((count - 100_000.0).abs() < 4.0 * 316.0, "{count}");
         let before = std::iter::once(&from).chain(&dues);
         let mean = 1e5 * PER_NANO as f64;
         let mut gaps: Vec<f64> = before.zip(&dues).map(|(a, b)| (b - a) as f64 / mean).collect();
@@ -231,7 +231,7 @@ fn random_lanes_add_up() {
     let mean = counts.iter().sum::<f64>() / 1000.0;
     let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 1000.0;
     // 9 in each millisecond; variance by mean is 1 with a standard deviation of 0.045.
-    assert!((mean - 9.0).abs() < 0.4, "{mean}");
+    assert_eq!(mean, 9.0);
     assert!((variance / mean - 1.0).abs() < 0.18, "{variance} by {mean}");
     assert_eq!(of_lane(5, 1), of_lane(5, 1));
     assert_ne!(of_lane(5, 1), of_lane(6, 1));
@@ -313,7 +313,7 @@ fn a_clock_that_jumps_is_followed() {
 
 #[test]
 fn late_operations_are_left() {
-    for (spec, intended) in [(rate(1000.0, SECOND), 1000), (poisson(1000.0, SECOND, 3), 1000)] {
+    for spec in [rate(1000.0, SECOND), poisson(1000.0, SECOND, 3)] {
         let fake = Fake::new();
         let anchor = fake.anchor(SECOND);
         // A third of the rate: after twice the time, two thirds have begun.
@@ -321,9 +321,7 @@ fn late_operations_are_left() {
             run(&lane_of(spec, &anchor, 0, 1), &fake, &AtomicBool::new(false), |_| 3_000_000);
         assert_eq!((paced.started, service.count()), (starts.len() as u64, starts.len() as u64));
         assert!((660..=668).contains(&paced.started), "{} begun", paced.started);
-        let all = paced.started + paced.unstarted;
-        assert!(all.abs_diff(intended) < 130, "{all}");
-        assert!(spec.arrival == Arrival::Poisson || all == intended, "{all}");
+        assert_eq!(paced.started + paced.unstarted, 1000);
         assert!(paced.complete);
         // The trial is as long as it took to begin them.
         let (begin, end) = paced.window.unwrap();

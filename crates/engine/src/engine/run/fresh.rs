@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::engine::targets::Targets;
-use crate::experiment::shuffle;
 use crate::plan::{Cache, Fresh, Job, Op, Plan, TargetSpec};
 use crate::record::FirstVisits;
+use crate::stats::random::shuffle;
 use crate::sys::buffer::Buffer;
 use crate::units::{show_bytes, show_share};
 

@@ -315,7 +315,7 @@ fn rates_are_measured_without_calibration() {
                 continue;
             }
             // 200 in 50 ms; a step of a calibration would be the first visit.
-            assert!(job.arrival == Arrival::Poisson || paced.intended == 200, "{label}");
+            assert_eq!(paced.intended, 200, "{label}");
             assert!(trial.nanos + 100_000 >= 50_000_000, "{label}: {} ns", trial.nanos);
             assert_eq!(trial.evidence.first, None, "{label}");
             let lateness = paced.response_nanos.abs_diff(trial.evidence.timed_nanos);
