@@ -25,6 +25,7 @@ use iotui::stats::paired::from_pairs;
 use iotui::stats::random::mix;
 use iotui::stats::segments;
 use iotui::sys::buffer::Aligned;
+use iotui::units::parse_per_second;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use program::Home;
@@ -425,11 +426,18 @@ fn search() {
         let timed = |line: &str| {
             let begin = Instant::now();
             let document = report(&home, line)?;
-            Some((highest_rate(&document), begin.elapsed().as_secs_f64()))
+            Some((document, begin.elapsed().as_secs_f64()))
         };
         let Some((found, short)) = timed(&format!("{line} --latency-target p99<5ms")) else {
             return;
         };
+        let text = found["answer"]["text"].as_str().unwrap_or_default();
+        let found = text.split_once(" up to ").and_then(|(_, rest)| rest.split([',', ':']).next());
+        let Some(found) = found.and_then(|rate| parse_per_second(rate).ok()) else {
+            println!("courses: no rate found: {text}");
+            return;
+        };
+        let found = found as f64;
         let rates: Vec<String> = (0..)
             .map(|step| 400.0 * 1.025_f64.powi(step))
             .take_while(|rate| *rate < 2500.0)
@@ -439,6 +447,7 @@ fn search() {
         else {
             return;
         };
+        let swept = border(&swept);
         let met = relative(found, swept) <= LEVEL && short <= long / 5.0;
         let mut row = vec![String::new()];
         row.extend([found, swept].iter().map(|rate| format!("{rate:.0}")));
@@ -450,9 +459,9 @@ fn search() {
     table.print();
 }
 
-/// Returns the highest rate that holds where a border contradicts the fewest of the rates that were
-/// tried: each scatters, and the first of many to fail would be too low.
-fn highest_rate(document: &Value) -> f64 {
+/// Returns the highest rate below the border that the fewest results of a sweep contradict: each
+/// scatters, and the first of many to fail would be too low.
+fn border(document: &Value) -> f64 {
     let rate_and_holds = |result: &Value| {
         let rate = result["cell"]["rate"]["operations"].as_f64()?;
         Some((rate, result["latency"]["p99"].as_f64()? < 5e6))
@@ -492,7 +501,7 @@ fn watched() {
                     false => read(&path),
                 };
             }
-            Some((rates[1], rates[0]))
+            Some((rates[0], rates[1]))
         };
         let pairs: Vec<(f64, f64)> = (0..PAIRS).filter_map(pair).collect();
         let Some(ratio) = from_pairs(&pairs) else { continue };

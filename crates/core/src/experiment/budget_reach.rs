@@ -287,10 +287,12 @@ fn seconds(job: &Job, plan: &Plan, disk: &DiskSpeed) -> f64 {
     let start = if job.backend.peer { 2.0 * PEER_START.as_secs_f64() } else { 0.0 };
     // A rate says how much a trial does, and a trial that ends once it is steady only needs to know
     // what to time.
-    let calibrating = match () {
-        () if job.rate.is_some() => 0.0,
-        () if plan.steady => time.min(TrialTime::default().low.as_secs_f64()),
-        () => time,
+    let calibrating = if job.rate.is_some() {
+        0.0
+    } else if plan.steady {
+        time.min(TrialTime::default().low.as_secs_f64())
+    } else {
+        time
     };
     start
         + match counted_seconds(job, disk) {

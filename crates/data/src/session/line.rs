@@ -32,7 +32,7 @@ pub struct Header<'a> {
     name: &'a str,
     created: &'a str,
     /// The fraction of that second: it orders sessions created within the same second.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "crate::units::is_zero")]
     nanos: u32,
     target: String,
     /// Replaces the name of a session that has none.
@@ -70,10 +70,6 @@ impl<'a> Header<'a> {
             plan,
         }
     }
-}
-
-fn is_none(nanos: &u32) -> bool {
-    *nanos == 0
 }
 
 /// Returns a target for a list: `scratch 512 MiB`, or the path.

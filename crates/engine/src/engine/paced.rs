@@ -129,11 +129,13 @@ mod tests {
             threads in 1u32..9,
             cold: bool,
             shared: bool,
+            random: bool,
         ) {
             let job = Job {
                 threads,
                 backend: Choice::parse(if shared { "pread+shared" } else { "pread" }).unwrap(),
                 cache: if cold { Cache::Cold } else { Cache::Warm },
+                arrival: if random { Arrival::Poisson } else { Arrival::Steady },
                 ..rated(per_second, blocks)
             };
             let amount = paced_amount(&cell(job.clone()), Duration::from_millis(millis)).unwrap();

@@ -432,12 +432,7 @@ fn measure(request: &VisitRequest, site: &ProbeContext) -> Done {
         Some(count) => count,
         None => calibrate(&mut *gauge, site, request.time)?,
     };
-    // A cell that takes long to open is measured several times before it is closed, for as long as
-    // opening took, so that one with long batches leaves the others their turn.
-    let several = opened
-        .as_nanos()
-        .div_ceil(request.time.as_nanos().max(1))
-        .clamp(1, request.remaining.into());
+    let several = batches_of_visit(request, opened);
     let before = Usage::thread().unwrap_or_default();
     let (begin, mut batches) = (Instant::now(), Vec::new());
     while batches.is_empty() || (batches.len() as u128) < several && begin.elapsed() < opened {
@@ -455,6 +450,14 @@ fn measure(request: &VisitRequest, site: &ProbeContext) -> Done {
         evidence: gauge.evidence(),
         warnings: gauge.warnings(),
     })
+}
+
+/// Returns how many batches a visit has at most. A cell that takes long to open is measured several
+/// times before it is closed, for as long as opening took, so that one with long batches leaves the
+/// others their turn.
+fn batches_of_visit(request: &VisitRequest, opened: Duration) -> u128 {
+    let several = opened.as_nanos().div_ceil(request.time.as_nanos().max(1));
+    several.clamp(1, request.remaining.into())
 }
 
 /// Finds the count of a batch by batches, which warm up, too.
