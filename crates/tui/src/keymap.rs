@@ -97,7 +97,7 @@ pub static KEYMAP: &[Binding] = &[
         Action::Table,
         &["v"],
         On(&[Live]),
-        "",
+        "latencies",
         "view the latencies of the running cell over time, or the trials",
     ),
     bind(Action::Slower, &["<"], On(&[Live]), "slower", "play the replay slower"),

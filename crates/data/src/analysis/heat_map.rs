@@ -2,6 +2,7 @@
 
 use crate::record::{LatencyLog, LogBuckets};
 use crate::session::CellLogs;
+use crate::stats::Histogram;
 
 /// Intervals of a map at most; neighbours are merged beyond that. No screen has as many columns.
 const MAX_INTERVALS: u64 = 1024;
@@ -134,6 +135,21 @@ impl HeatLog {
             }
         }
         found.map(|(bucket, time)| (time, LogBuckets::lowest(usize::from(bucket) + 1)))
+    }
+
+    /// Returns the latencies of all timed operations, each as the middle of its bucket.
+    pub fn histogram(&self) -> Histogram {
+        let mut counts = vec![0u64; self.buckets.1];
+        let entries = self.trials.iter().flat_map(|trial| trial.log.entries());
+        for (bucket, count) in entries.flat_map(|entry| &entry.latency) {
+            if let Some(all) = counts.get_mut(usize::from(*bucket)) {
+                *all = all.saturating_add((*count).into());
+            }
+        }
+        let used = counts.into_iter().enumerate().filter(|(_, count)| *count > 0);
+        let pairs: Vec<(u64, u64)> =
+            used.map(|(bucket, count)| (LogBuckets::middle(bucket), count)).collect();
+        Histogram::from_pairs(&pairs)
     }
 
     /// Returns when each trial but the first begins, nanoseconds after the first.

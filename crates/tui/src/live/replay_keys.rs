@@ -20,6 +20,7 @@ pub fn begin_replay(
     let replay = Replay::new(input, from, now);
     let title = title(&replay);
     live.reset_view();
+    live.shows_heat = replay.run().view.plan.watch;
     live.replay = Some(replay);
     vec![title]
 }

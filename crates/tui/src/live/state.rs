@@ -34,7 +34,8 @@ pub struct Live {
     pub scroll: usize,
     /// Whether values have a logarithmic axis; `None`: what fits them.
     pub log: Option<bool>,
-    /// The latencies over time are shown in place of the trials.
+    /// The latencies over time are shown in place of the trials. A watch begins with them, as its
+    /// rate is given.
     pub shows_heat: bool,
 }
 

@@ -26,6 +26,7 @@ pub fn begin(live: &mut Live, now: Duration, host: Host, plan: &Arc<Plan>) {
     live.session_id = String::new();
     live.unsaved = None;
     live.reset_view();
+    live.shows_heat = plan.watch;
 }
 
 /// Ends the run and returns its results. The last picture stays until the next run begins.

@@ -76,6 +76,7 @@ fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &
             if is_paused { "resume" } else { "pause" }
         }
         (_, Action::Pause) if is_paused => "resume",
+        (Screen::Live, Action::Table) if model.live.shows_heat => "trials",
         (Screen::Live, Action::ZoomReset) if model.live.is_zoomed() => "reset zoom",
         (Screen::Results, Action::Table) if model.results.kind == results::TabKind::Table => {
             "chart"

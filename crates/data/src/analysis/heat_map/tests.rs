@@ -35,6 +35,7 @@ fn trials_follow_each_other() {
     assert_eq!(times, [100, 200, 300, 350, 450, 550]);
     let totals: Vec<u64> = map.columns.iter().map(HeatColumn::total).collect();
     assert_eq!(totals, [10, 6, 0, 0, 0, 6]);
+    assert_eq!((log.histogram().count(), log.histogram().max()), (19, 64_000));
     let (low, high) = log.range();
     assert!(low <= 1000 && (64_000..66_100).contains(&high), "{low} {high}");
     assert_eq!((map.bounds[0], *map.bounds.last().unwrap()), (low, high));

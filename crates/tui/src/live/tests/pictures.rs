@@ -607,6 +607,15 @@ fn a_key_shows_latencies_over_time() {
         assert!(screen.contains("1 ms") && screen.contains("████"), "{screen}");
         assert!(screen.contains("1 ░▒▓█ 1000 operations") || screen.contains("k operations"));
     }
+    let wide = bench.screen(120, 40);
+    assert!(wide.contains("p50 81.2 µs  p99 81.2 µs  max 4.03 ms"), "{wide}");
     bench.key("v");
     assert!(shown(&bench).iter().all(|screen| !screen.contains("Latencies over time")));
+}
+
+#[test]
+fn watches_begin_with_their_latencies() {
+    let bench = Bench::new(Plan { watch: true, ..plan(Some(1)) });
+    assert!(bench.screen(80, 24).contains("Latencies over time"));
+    assert!(!Bench::new(plan(Some(1))).screen(80, 24).contains("Latencies over time"));
 }

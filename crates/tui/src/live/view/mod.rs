@@ -14,13 +14,14 @@ use scene::LiveScene;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
 use super::rows::Picture;
 use super::run_view::RunView;
 use super::series::Measure;
 use super::state::Live;
 use super::strip::TrialWindow;
+use crate::analysis::HeatLog;
 use crate::context::ViewContext;
 use crate::keymap::{Action, key_of};
 use crate::lab;
@@ -28,6 +29,7 @@ use crate::plan::Job;
 use crate::plot::HeatPlot;
 use crate::screen::Screen;
 use crate::theme::{Look, Role};
+use crate::units::show_nanos;
 use crate::view::{Hits, board, pane};
 use crate::zoom::{Zoom, ZoomChart};
 
@@ -80,14 +82,31 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: 
 fn draw_heat(scene: &LiveScene, area: Rect, buf: &mut Buffer) {
     let (look, view) = (scene.look, scene.view);
     let shown = view.heat.log();
-    let label = shown.as_ref().and_then(|(cell, _)| view.job(*cell)).map(Job::label);
-    let label = vec![look.span(Role::Dim, label.unwrap_or_default())];
-    let inner = scene::frame(look, "Latencies over time", label, area, buf);
+    let figures = shown.as_ref().map_or(Vec::new(), |(_, log)| figures_of(look, log));
+    let inner = scene::frame(look, "Latencies over time", figures, area, buf);
     let Some((cell, log)) = &shown else {
         return pane::line(look.line(Role::Dim, "no latency is known yet"), 0, inner, buf);
     };
     let hue = view.hue(*cell);
     HeatPlot { look, log, hue, title: "", cursor: None }.render(inner, buf);
+}
+
+/// Returns the percentiles so far, if there are enough operations, and the longest latency.
+fn figures_of(look: &Look, log: &HeatLog) -> Vec<Span<'static>> {
+    let all = log.histogram();
+    let figures = [
+        ("p50", all.quantile(0.5)),
+        ("p99", all.quantile(0.99)),
+        ("max", Some(all.max()).filter(|_| all.count() > 0)),
+    ];
+    let known = figures.into_iter().filter_map(|(name, nanos)| Some((name, nanos?)));
+    let mut parts: Vec<Span> = Vec::new();
+    for (name, nanos) in known {
+        let gap = if parts.is_empty() { "" } else { "  " };
+        parts.push(look.span(Role::Dim, format!("{gap}{name} ")));
+        parts.extend(scene::figure(look, &show_nanos(nanos as f64), true));
+    }
+    parts
 }
 
 /// Rows of Now.
