@@ -95,6 +95,7 @@ pub fn brief_words(warning: &Warning) -> String {
     };
     let with = match id {
         "read-ahead" if !warning.message.starts_with("the device read") => "read ahead up to {}",
+        "wide" if warning.message.contains("response time") => "mean response ±{}",
         "unsteady-host" if warning.message.contains("steal time") => "the host took {} of the CPU",
         "unsteady-host" if warning.message.contains("other tasks") => "others took {} of the CPU",
         "unsteady-host" if warning.message.contains("battery") => return "on battery".into(),
@@ -198,6 +199,7 @@ mod tests {
     fn words_keep_the_figure() {
         for (id, message, wanted) in [
             ("wide", "the median is known only to within ±41 %", "±41 %"),
+            ("wide", "the mean response time is known only to within ±41 %", "mean response ±41 %"),
             (
                 "disturbed",
                 "other processes moved 152 MiB on the same disk in 2 of 5 trials",
