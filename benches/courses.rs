@@ -1,6 +1,6 @@
 //! Compares what iotui says with planted courses over time: a stall at a rate, token buckets that
 //! run empty, limits that are lowered, and runs without a change; a search for a rate with a sweep
-//! of all rates; and a job with and without a watch of its disk.
+//! of all rates; and a job alone, next to a watch of its disk, and next to a loop with its reads.
 //!
 //! The disk is a file system of this process. `IOTUI_PROGRAM` is measured with instead of this
 //! build; `cargo bench --bench courses -- buckets` runs only that part. `throttled`, `live` and a
@@ -16,6 +16,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -490,30 +491,42 @@ fn watched() {
     });
     let real = Temporary::new("watched", 256 << 20, Pieces::Large);
     let files = limited.as_ref().map(|disk| (true, "a disk limited to 20 MiB/s", disk.file()));
-    let mut table = Table::new(&["a job next to a watch", "pairs", "ratio", "95 %", ""]);
+    let mut table = Table::new(&["a job on", "next to", "pairs", "ratio", "95 %", ""]);
     for (limits, name, path) in files.into_iter().chain([(false, "this disk", real.path.clone())]) {
-        let pair = |pair: usize| {
-            let watched_first = mix(pair as u64).is_multiple_of(2);
-            let mut rates = [0.0; 2];
-            for watches in [watched_first, !watched_first] {
-                rates[usize::from(watches)] = match watches {
-                    true => read_while_watched(&home, &path)?,
-                    false => read(&path),
+        // Alone, next to a watch, and next to a loop that makes the reads of the last watch.
+        let (mut rates, mut reads) = (Vec::new(), 0.0);
+        for round in 0..PAIRS as u64 {
+            let mut turns = [0, 1, 2];
+            turns.sort_by_key(|turn| mix(round * 3 + turn));
+            let mut of_round = [None; 3];
+            for turn in turns {
+                of_round[turn as usize] = match turn {
+                    0 => Some(read(&path)),
+                    1 => read_while_watched(&home, &path).map(|(rate, made)| {
+                        reads = made;
+                        rate
+                    }),
+                    _ if reads > 0.0 => Some(read_next_to_reads(&path, reads)),
+                    _ => None,
                 };
             }
-            Some((rates[0], rates[1]))
-        };
-        let pairs: Vec<(f64, f64)> = (0..PAIRS).filter_map(pair).collect();
-        let Some(ratio) = from_pairs(&pairs) else { continue };
-        let Some((low, high)) = ratio.interval() else { continue };
-        let met = low >= 0.95 && high <= 1.05;
-        table.add(vec![
-            name.into(),
-            pairs.len().to_string(),
-            format!("{:.3}", ratio.ratio),
-            format!("{low:.3} to {high:.3}"),
-            if limits { verdict(met) } else { String::new() },
-        ]);
+            rates.push(of_round);
+        }
+        for (other, next_to) in [(1, "a watch"), (2, "a bare loop with its reads")] {
+            let pairs: Vec<(f64, f64)> =
+                rates.iter().filter_map(|of| of[0].zip(of[other])).collect();
+            let Some(ratio) = from_pairs(&pairs) else { continue };
+            let Some((low, high)) = ratio.interval() else { continue };
+            let met = low >= 0.95 && high <= 1.05;
+            table.add(vec![
+                name.into(),
+                next_to.into(),
+                pairs.len().to_string(),
+                format!("{:.3}", ratio.ratio),
+                format!("{low:.3} to {high:.3}"),
+                if limits && other == 1 { verdict(met) } else { String::new() },
+            ]);
+        }
     }
     table.print();
 }
@@ -535,19 +548,47 @@ fn read(path: &Path) -> f64 {
     bytes as f64 / begin.elapsed().as_secs_f64()
 }
 
-/// Reads the file while a watch of it runs.
-fn read_while_watched(home: &Home, path: &Path) -> Option<f64> {
+/// Reads the file while a loop reads single blocks of it at random, as often per second.
+fn read_next_to_reads(path: &Path, per_second: f64) -> f64 {
+    let ends = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let file = File::options().read(true).custom_flags(nix::libc::O_DIRECT).open(path);
+            let file = file.expect("a file to read");
+            let mut piece = Aligned::filled(4096, 0).expect("memory");
+            let blocks = file.metadata().expect("a file").len() / 4096;
+            let begin = Instant::now();
+            for read in 0.. {
+                let due = begin + Duration::from_secs_f64(read as f64 / per_second);
+                std::thread::sleep(due.saturating_duration_since(Instant::now()));
+                if ends.load(Relaxed) {
+                    break;
+                }
+                file.read_at(&mut piece, mix(read) % blocks * 4096).expect("the loop reads");
+            }
+        });
+        let rate = read(path);
+        ends.store(true, Relaxed);
+        rate
+    })
+}
+
+/// Reads the file while a watch of it runs; returns bytes per second, and the reads per second of
+/// the watch.
+fn read_while_watched(home: &Home, path: &Path) -> Option<(f64, f64)> {
     let line = format!("--batch --no-save --watch 1h --format jsonl {}", path.display());
     let mut watch =
         command(home, &line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
     let mut lines = BufReader::new(watch.stdout.take()?).lines().map_while(Result::ok);
-    let begun = lines.any(|line| line.contains(r#""kind":"interval""#));
+    let mut intervals = lines.by_ref().filter_map(|line| serde_json::from_str::<Value>(&line).ok());
+    let first = intervals.find(|line| line["kind"] == "interval")?;
+    let made = first["ops"].as_f64()? * 1e9 / first["nanos"].as_f64()?;
     // The pipe of the watch must not fill.
     let reader = std::thread::spawn(move || lines.for_each(drop));
-    let rate = begun.then(|| read(path));
+    let rate = read(path);
     // A shell may have this process ignore SIGINT.
     kill(Pid::from_raw(watch.id() as i32), Signal::SIGTERM).ok()?;
     watch.wait().ok()?;
     reader.join().ok()?;
-    rate
+    Some((rate, made))
 }

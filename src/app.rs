@@ -247,6 +247,7 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
         &cli.screen,
         shell::Asked {
             files: run.files,
+            as_one: run.as_one,
             dir: run.dir.into_iter().next(),
             preset,
             settings,

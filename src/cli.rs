@@ -105,8 +105,9 @@ pub struct Asked {
 }
 
 /// Options of a run that the full screen takes too; all others need `--batch`.
-const FULL_SCREEN: [&str; 10] = [
+const FULL_SCREEN: [&str; 11] = [
     "files",
+    "as_one",
     "preset",
     "dir",
     "secret_file",

@@ -1,6 +1,7 @@
 //! The tests of the whole program: one binary, linked once, whose tests run in parallel.
 
 mod anonymous;
+mod as_one;
 mod bad_input;
 mod batch;
 mod below;

@@ -50,6 +50,10 @@ pub struct Args {
     #[arg(long, value_name = "PERCENT", requires = "compared", value_parser = parse_limit, allow_hyphen_values = true)]
     pub fail_if_slower: Option<f64>,
 
+    /// Read all files that are named, and all files in folders among them, as one
+    #[arg(long)]
+    pub as_one: bool,
+
     /// Folder of the scratch file; given several times, one file in each is measured in the same
     /// rounds [default: the current one, or the first of TMPDIR, /var/tmp and HOME that is on a
     /// disk]

@@ -202,6 +202,9 @@ fn target(plan: &Plan, target: &TargetSpec) -> String {
             format!("{file} in {}, filled with {data}, removed afterwards", show_path(dir))
         }
         TargetSpec::File { path, .. } => format!("{}, {size}, read-only", show_path(path)),
+        list @ TargetSpec::Files { .. } => {
+            format!("{}, {size}, read as one, read-only", list.describe_list())
+        }
         TargetSpec::New { path, .. } if plan.makes_every_file() => {
             format!(
                 "{}, a new file of up to {size}{of}, created again for each pass; kept as the last trial wrote it",

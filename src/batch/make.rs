@@ -98,6 +98,7 @@ fn make_new(
     let proposed = propose(&Proposal {
         file,
         others,
+        as_one: args.as_one,
         dir: args.dir.first().or(folder).map(PathBuf::as_path),
         variants: &args.between,
         keep: args.keep,

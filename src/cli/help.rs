@@ -9,7 +9,7 @@ const GROUPS: [(Option<&str>, &str, &str); 9] = [
     (
         Some("What"),
         "threads depth count size dir probe xor fresh",
-        "set remote memory-share cpus cpu-cache cold",
+        "as_one opened memory-share cpus cpu-cache cold",
     ),
     (
         Some("Writes"),
@@ -33,7 +33,7 @@ const GROUPS: [(Option<&str>, &str, &str); 9] = [
         "metrics ascii color scale graph",
     ),
     (Some("Full screen"), "theme replay demo", "speed no_mouse no_bell"),
-    (Some("Other"), "list generate help version", "secret_file"),
+    (Some("Other"), "list generate help version", "set remote secret_file"),
 ];
 
 /// Columns of the short help, and of an option in it.

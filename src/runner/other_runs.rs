@@ -74,7 +74,7 @@ impl Place {
         let path = |target: &TargetSpec| match target {
             TargetSpec::None => None,
             TargetSpec::File { path, .. } => Some(path.clone()),
-            TargetSpec::Scratch { dir, .. } => Some(dir.clone()),
+            TargetSpec::Scratch { dir, .. } | TargetSpec::Files { dir, .. } => Some(dir.clone()),
             TargetSpec::New { path, .. } => path.parent().map(Path::to_path_buf),
         };
         let disks: BTreeSet<String> =

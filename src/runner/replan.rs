@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::engine::locate::{PlaceError, locate_target};
+use crate::engine::locate::{PlaceError, locate_list, locate_target};
 use crate::experiment::PlanError;
 use crate::plan::{Op, Plan, Settings, TargetSpec, TrialTime, Until, Variant};
 use crate::session::Session;
@@ -163,9 +163,19 @@ fn replace_target(
     need: u64,
     write: bool,
 ) -> Result<TargetSpec, ReplanError> {
+    if let TargetSpec::Files { dir: folder, files, .. } = old {
+        if let Some(not) = dir.or(keep.then_some(folder)) {
+            return Err(ReplanError::NotScratch(not.into()));
+        }
+        let own: Vec<PathBuf> = match file {
+            Some(other) => vec![other.into()],
+            None => files.iter().map(|listed| folder.join(&listed.name)).collect(),
+        };
+        return Ok(locate_list(own.iter().map(PathBuf::as_path))?);
+    }
     let (own_file, own_dir): (Option<&Path>, Option<&Path>) = match old {
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => (Some(path), None),
-        TargetSpec::None => (None, None),
+        TargetSpec::Files { .. } | TargetSpec::None => (None, None),
         TargetSpec::Scratch { dir, .. } => (None, Some(dir.as_path()).filter(|_| file.is_none())),
     };
     let named = file.or(own_file);

@@ -47,7 +47,9 @@ pub fn create_recorder(
     let slug = match &plan.target {
         TargetSpec::Scratch { .. } => "scratch".into(),
         TargetSpec::None => "lab".into(),
-        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
+        TargetSpec::File { path, .. }
+        | TargetSpec::New { path, .. }
+        | TargetSpec::Files { dir: path, .. } => {
             slug(&path.file_name().unwrap_or_default().to_string_lossy())
         }
     };

@@ -114,6 +114,7 @@ fn proposal(question: &Question) -> Proposal<'_> {
     Proposal {
         file: question.file.as_deref(),
         others: &question.others,
+        as_one: question.as_one,
         dir: question.dir.as_deref(),
         survey: true,
         ..Proposal::new(std::slice::from_ref(&question.preset), &question.settings)

@@ -92,6 +92,8 @@ const OCTANT: char = '\u{1cd00}';
 /// The options from the command line.
 pub struct Asked {
     pub files: Vec<PathBuf>,
+    /// The files, and all files of folders among them, are read as one.
+    pub as_one: bool,
     pub dir: Option<PathBuf>,
     /// Whether it was given on the command line.
     pub preset: Option<Preset>,
@@ -142,7 +144,7 @@ fn env(name: &str) -> Option<String> {
 }
 
 fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
-    let Asked { files, dir, preset, settings, color, ascii, shown, presets, .. } = asked;
+    let Asked { files, as_one, dir, preset, settings, color, ascii, shown, presets, .. } = asked;
     let mut remembered = if args.demo { Remembered::default() } else { remember::load() };
     let look = look(color, ascii, shown, &env);
     // Settings of the command line are used alone; without any, the last ones are restored.
@@ -168,7 +170,7 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
         remembered.preset = None;
     }
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    let (files, folder) = split_folder(files);
+    let (files, folder) = if as_one { (files, None) } else { split_folder(files) };
     // A user who names a target needs no questions.
     let names_target = folder.is_some() || !files.is_empty();
     let is_watching = args.demo || args.replay.is_some();
@@ -177,7 +179,8 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let mut files = files.into_iter();
     let mut setup = Setup::new(files.next(), dir, base, settings)
         .with_remembered(&remembered, &here, fresh)
-        .with_others(files.collect());
+        .with_others(files.collect())
+        .reading_as_one(as_one);
     if let Some(folder) = folder {
         setup = setup.with_folder(here.join(folder).components().collect());
     }

@@ -157,6 +157,18 @@ pub fn stop_error() -> io::Error {
     io::Error::new(io::ErrorKind::Interrupted, "stopped on request")
 }
 
+/// Opens a regular file as [`open_named`] does.
+///
+/// # Errors
+/// As of [`open_regular`].
+pub fn open_regular_noatime(path: &Path) -> io::Result<File> {
+    let file = open_named(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
+    }
+}
+
 /// Identifies a file on this machine while it is open: device and inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileId(u64, u64);
@@ -164,6 +176,11 @@ pub struct FileId(u64, u64);
 impl FileId {
     pub fn from_metadata(meta: &Metadata) -> FileId {
         FileId(meta.dev(), meta.ino())
+    }
+
+    /// Returns the number of the file system that it is on.
+    pub fn device(self) -> u64 {
+        self.0
     }
 
     pub fn of_stat(stat: &libc::stat) -> FileId {

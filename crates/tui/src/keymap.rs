@@ -210,6 +210,7 @@ pub static KEYMAP: &[Binding] = &[
         "",
         "mark a file or folder: several are compared in one run",
     ),
+    bind(Action::AsOne, &["&"], On(&[Setup]), "", "read files, and all files of folders, as one"),
     bind(Action::Hidden, &["."], On(&[Setup]), "", "show or hide hidden files"),
     bind(Action::Throughput, &["b"], On(&[Results, Compare]), "", "plot throughput"),
     bind(Action::Operations, &["o"], On(&[Results, Compare]), "", "plot operations per second"),

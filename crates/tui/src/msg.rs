@@ -249,6 +249,8 @@ pub struct Question {
     pub file: Option<PathBuf>,
     /// Further files, measured in the same rounds.
     pub others: Vec<PathBuf>,
+    /// The files, and all files of folders among them, are read as one.
+    pub as_one: bool,
     pub dir: Option<PathBuf>,
     pub preset: Preset,
     pub settings: Settings,

@@ -120,6 +120,7 @@ pub fn describe_targets(plan: &Plan) -> String {
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
             crate::text::show_path(path)
         }
+        list @ TargetSpec::Files { .. } => list.describe_list(),
         TargetSpec::Scratch { .. } => "scratch file".into(),
         TargetSpec::None => "no file".into(),
     }

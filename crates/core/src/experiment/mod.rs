@@ -516,6 +516,9 @@ fn asked_fresh(
     if request.ranks.is_some_and(|ranks| ranks > 1) {
         return Err(PlanError::FreshRanks);
     }
+    if !request.target.listed().is_empty() {
+        return Err(PlanError::FreshList);
+    }
     let cached = |job: &&Job| job.op != Op::Read || !job.direct && job.cache != Cache::Cold;
     if let Some(job) = cells.iter().find(cached) {
         return Err(PlanError::FreshCached(job.label()));

@@ -38,8 +38,13 @@ pub enum PlanError {
     SyncRead,
     #[error("--writes append and preallocated apply only to writes; add --op write")]
     AppendRead,
-    #[error("--file-per thread applies only to writes; add --op write")]
+    #[error(
+        "--file-per thread applies only to writes, and to files that are read --as-one; add --op \
+         write, or name several files"
+    )]
     OwnFilesRead,
+    #[error("--opened applies only to files that are read --as-one")]
+    OpenedOfOne,
     #[error("--cold applies only to cold cells, and no cell is cold; add --cache cold")]
     ColdOfNone,
     #[error(
@@ -70,6 +75,8 @@ pub enum PlanError {
         "--fresh chooses where a trial reads: it excludes --count, --rate, --think, --file-per, patterns that repeat blocks, peers and a pick among methods, one of which {0} has"
     )]
     FreshCount(String),
+    #[error("--fresh reads the blocks of one file once; leave out --as-one")]
+    FreshList,
     #[error("--fresh is for one process; drop it, or start iotui without mpirun")]
     FreshRanks,
     #[error("--cpus is for one process; drop it, and let mpirun bind the ranks (--bind-to)")]

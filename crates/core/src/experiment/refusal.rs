@@ -30,7 +30,7 @@ pub fn refusal(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> 
              iotui by taskset"
         ));
     }
-    if let Some(why) = paces(info, job) {
+    if let Some(why) = paces(info, job).or_else(|| reads_list(info, job, request)) {
         return Some(why);
     }
     if job.direct && !info.direct {
@@ -57,6 +57,26 @@ pub fn refusal(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> 
         .or_else(|| verifies(info, job, request))
         .or_else(|| memory(info, job, request.memory))
         .or_else(|| (request.check)(job).err())
+}
+
+/// Returns why a list of files cannot be read as one.
+fn reads_list(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
+    if request.target.listed().is_empty() {
+        return None;
+    }
+    let id = info.id;
+    match () {
+        () if info.is_peer() => {
+            Some(format!("{id} is another program, which reads one file; leave out --as-one"))
+        }
+        () if job.op == Op::Write => {
+            Some("files that are named are only read; leave out --as-one".into())
+        }
+        () if job.backend.has("shared") => {
+            Some("+shared hands out the blocks of one file; leave it out with --as-one".into())
+        }
+        () => None,
+    }
 }
 
 /// Returns why operations cannot keep a pace.

@@ -8,7 +8,8 @@ use super::plan_error::{MAX_CELLS, PlanError};
 use super::refusal::refusal;
 use crate::plan::{
     Backends, Cache, Choice, CpuCache, DefaultFor, FilePer, Info, Job, JobOption, JobValue, Moves,
-    Op, Plan, Range, Rates, Settings, Skipped, Sync, Writes, nearest, target_values,
+    Op, Opened, Plan, Range, Rates, Settings, Skipped, Sync, TargetSpec, Writes, nearest,
+    target_values,
 };
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -126,7 +127,7 @@ fn axes(settings: &Settings, request: &PlanRequest) -> Result<Vec<Vec<JobValue>>
     if all.latency_target.is_some() {
         all.rate.get_or_insert_with(Rates::ladder);
     }
-    check(&all, size)?;
+    check(&all, &request.target)?;
     let mut options: Vec<&JobOption> =
         JobOption::all().filter(|option| option.turn.is_some()).collect();
     options.sort_by_key(|option| option.turn);
@@ -149,10 +150,10 @@ fn axes(settings: &Settings, request: &PlanRequest) -> Result<Vec<Vec<JobValue>>
 }
 
 /// Rejects values that are invalid in every combination.
-fn check(all: &Settings, size: u64) -> Result<(), PlanError> {
+fn check(all: &Settings, target: &TargetSpec) -> Result<(), PlanError> {
     let has_zero = |range: &Option<Range>| range.iter().any(|range| range.values.contains(&0));
     let reads = all.op != Some(Op::Write);
-    if size == 0 {
+    if target.size() == 0 {
         return Err(PlanError::Empty);
     }
     if has_zero(&all.size) {
@@ -167,8 +168,12 @@ fn check(all: &Settings, size: u64) -> Result<(), PlanError> {
     if reads && all.writes.as_deref() != Some(&[Writes::Overwrite]) {
         return Err(PlanError::AppendRead);
     }
-    if reads && all.file_per.as_deref() != Some(&[FilePer::Run]) {
+    let is_list = !target.listed().is_empty();
+    if reads && !is_list && all.file_per.as_deref() != Some(&[FilePer::Run]) {
         return Err(PlanError::OwnFilesRead);
+    }
+    if !is_list && all.opened.as_deref() != Some(&[Opened::Before]) {
+        return Err(PlanError::OpenedOfOne);
     }
     if reads && all.mix.is_some() {
         return Err(PlanError::MixRead);

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::job_option::{self, JobOption, option};
-use super::{Arrival, Cache, CpuCache, Job, Layout, Op, Pattern, Rate, Sync, VariantName};
+use super::{Arrival, Cache, CpuCache, Job, Layout, Op, Opened, Pattern, Rate, Sync, VariantName};
 use crate::units;
 
 /// An axis with its names and formats.
@@ -86,7 +86,7 @@ const fn small_number(at: fn(&Job) -> Option<u64>, show: fn(u64) -> String) -> O
 }
 
 /// In the order of [`super::Axis::ALL`].
-pub(super) static ROWS: [Row; 23] = [
+pub(super) static ROWS: [Row; 24] = [
     Row {
         place: 0,
         order: 9,
@@ -259,12 +259,29 @@ pub(super) static ROWS: [Row; 23] = [
         place: 16,
         order: 8,
         value: |job| job.file_per.to_string(),
-        phrase: |job| job.has_own_files().then(|| "a file per thread".into()),
+        phrase: |job| match () {
+            () if job.has_own_files() => Some("a file per thread".into()),
+            () if job.reads_whole_files() => Some("whole files per thread".into()),
+            () => None,
+        },
         default: Some("one file"),
-        tell: Job::has_own_files,
+        tell: |job| !job.file_per.is_run(),
         clear: |job| job.file_per = super::FilePer::Run,
         options: &[option!("file-per", 9, Some("run"), list file_per => file_per)],
         ..plain("file-per")
+    },
+    Row {
+        title: "time of opening",
+        many: "times of opening",
+        place: 23,
+        order: 8,
+        value: |job| job.opened.to_string(),
+        phrase: |job| (!job.opened.is_before()).then(|| "with opening".into()),
+        default: Some("opened before"),
+        tell: |job| !job.opened.is_before(),
+        clear: |job| job.opened = Opened::Before,
+        options: &[option!("opened", 9, Some("before"), list opened => opened)],
+        ..plain("opened")
     },
     Row {
         title: "XOR",

@@ -28,8 +28,8 @@ macro_rules! axes {
 }
 
 axes!(
-    Backend, Block, Cache, Op, Mix, Pattern, Threads, Depth, Direct, Sync, SyncEvery, FilePer, Xor,
-    CpuCache, Size, Count, Target, Variant, Ranks, Layout, Rate, Arrival, Think
+    Backend, Block, Cache, Op, Mix, Pattern, Threads, Depth, Direct, Sync, SyncEvery, FilePer,
+    Opened, Xor, CpuCache, Size, Count, Target, Variant, Ranks, Layout, Rate, Arrival, Think
 );
 
 impl Axis {

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Arrival, Cache, Choice, CpuCache, FilePer, Layout, Op, Pattern, Rate, Sync, VariantName, Writes,
+    Arrival, Cache, Choice, CpuCache, FilePer, Layout, Op, Opened, Pattern, Rate, Sync,
+    VariantName, Writes,
 };
 
 /// Everything that defines one kind of work; one cell of an experiment.
@@ -41,6 +42,9 @@ pub struct Job {
     /// Omitted from JSON if all threads use one file.
     #[serde(default, skip_serializing_if = "FilePer::is_run")]
     pub file_per: FilePer,
+    /// Omitted from JSON if files are opened before the timed work.
+    #[serde(default, skip_serializing_if = "Opened::is_before")]
+    pub opened: Opened,
     /// The index of its target in a plan of several; omitted from JSON where there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<u8>,
@@ -131,6 +135,7 @@ impl Job {
             cpu_cache: CpuCache::Keep,
             writes: Writes::Overwrite,
             file_per: FilePer::Run,
+            opened: Opened::Before,
             target: None,
             variant: None,
             ranks: None,
@@ -202,6 +207,11 @@ impl Job {
     /// Returns whether each thread writes a file of its own.
     pub fn has_own_files(&self) -> bool {
         self.op == Op::Write && self.file_per == FilePer::Thread
+    }
+
+    /// Returns whether each thread reads whole files of a list.
+    pub fn reads_whole_files(&self) -> bool {
+        self.op != Op::Write && self.file_per == FilePer::Thread
     }
 
     /// Returns whether each pass begins with a file that was not written yet.

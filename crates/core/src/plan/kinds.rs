@@ -170,11 +170,30 @@ names! {
     /// The threads that share one file.
     #[derive(Default)]
     "number of files" FilePer {
-        /// All threads write one file.
+        /// All threads write one file, or each reads a piece of every file of a list.
         #[default]
         Run = "run",
-        /// Each thread writes a file of its own, as large as its part of the span.
+        /// Each thread writes a file of its own, as large as its part of the span, or reads whole
+        /// files of a list.
         Thread = "thread",
+    }
+}
+
+names! {
+    /// When the files of a list are opened.
+    #[derive(Default)]
+    "time of opening" Opened {
+        /// Before the timed work.
+        #[default]
+        Before = "before",
+        /// One after the other as part of the timed work.
+        Timed = "timed",
+    }
+}
+
+impl Opened {
+    pub fn is_before(&self) -> bool {
+        *self == Opened::Before
     }
 }
 

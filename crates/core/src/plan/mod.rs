@@ -48,8 +48,8 @@ pub use job::Job;
 pub use job_option::{JobOption, JobValue, target_values};
 pub(crate) use kinds::names;
 pub use kinds::{
-    Cache, Cold, CpuCache, FilePer, Layout, MeasureCeilings, Op, Pattern, Sync, Unknown, Writes,
-    is_near, nearest, shifted,
+    Cache, Cold, CpuCache, FilePer, Layout, MeasureCeilings, Op, Opened, Pattern, Sync, Unknown,
+    Writes, is_near, nearest, shifted,
 };
 pub use neighbour::Neighbour;
 pub use pace::PacedAmount;
@@ -65,7 +65,7 @@ pub use remote::Remote;
 pub use setting_error::SettingError;
 pub use settings::{Setting, Settings, ValueKind};
 pub use stop::StopCondition;
-pub use target::TargetSpec;
+pub use target::{ListedFile, TargetSpec};
 pub use trial_time::TrialTime;
 pub use until::Until;
 pub use variant::Variant;

@@ -72,6 +72,7 @@ pub static PRESETS: &[(&str, &str)] = presets![
     "depth",
     "mixed",
     "larger-than-memory",
+    "load",
     "peers",
     "shared",
     "lab",

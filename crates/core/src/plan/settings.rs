@@ -12,7 +12,7 @@ use super::setting_text::{
 };
 use super::{
     Arrival, Backends, Cache, Cold, Condition, CpuCache, CpuList, Expect, FilePer, Layout,
-    MeasureCeilings, Op, Pattern, ProbeSet, Range, RangeOf, Rates, Remote, SettingError,
+    MeasureCeilings, Op, Opened, Pattern, ProbeSet, Range, RangeOf, Rates, Remote, SettingError,
     StopCondition, Sync, TrialTime, Until, Writes, nearest,
 };
 use crate::units;
@@ -53,6 +53,7 @@ pub struct Settings {
     pub sync_every: Option<Range>,
     pub writes: Option<Vec<Writes>>,
     pub file_per: Option<Vec<FilePer>>,
+    pub opened: Option<Vec<Opened>>,
     /// Percentages of reads.
     pub mix: Option<Range>,
     pub cpu_cache: Option<Vec<CpuCache>>,
@@ -407,7 +408,14 @@ impl Settings {
             "file-per", "File per", ValueKind::SomeOf(&["run", "thread"]),
             default: "run",
             file_per: some_names::<FilePer> => |v| join(v),
-            "All threads write one file, or each writes its own",
+            "All threads write one file, or each writes its own; with --as-one each reads a piece of \
+             every file, or whole files",
+        ),
+        setting!(
+            "opened", "Opened", ValueKind::SomeOf(&["before", "timed"]),
+            default: "before",
+            opened: some_names::<Opened> => |v| join(v),
+            "Files of --as-one are opened before the timed work, or in it",
         ),
         setting!(
             "ranks", "Ranks", ValueKind::Form("RANGE"),

@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::show_path;
+use crate::units::counted;
+
 /// The target of the measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
@@ -21,6 +24,15 @@ pub enum TargetSpec {
         path: PathBuf,
         size: u64,
     },
+    /// Several files of the user, read one after the other as if they were one.
+    Files {
+        /// A folder that all are in.
+        #[serde(with = "path")]
+        dir: PathBuf,
+        files: Vec<ListedFile>,
+        /// Bytes of all together.
+        size: u64,
+    },
     /// A file that did not exist: iotui creates it, writes to it, and keeps it.
     New {
         #[serde(with = "path")]
@@ -33,30 +45,70 @@ pub enum TargetSpec {
     None,
 }
 
+/// One of several files that are read as one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedFile {
+    /// Its path from the folder that all are in.
+    #[serde(with = "path")]
+    pub name: PathBuf,
+    /// Bytes, at least 1.
+    pub size: u64,
+}
+
 impl TargetSpec {
+    /// The most files that are read as one.
+    pub const MAX_FILES: usize = 1 << 16;
+
     pub fn size(&self) -> u64 {
         match self {
             TargetSpec::Scratch { size, .. }
+            | TargetSpec::Files { size, .. }
             | TargetSpec::File { size, .. }
             | TargetSpec::New { size, .. } => *size,
             TargetSpec::None => 0,
         }
     }
 
-    /// Returns this target with another size.
+    /// Returns this target with another size; several files keep theirs.
     pub fn with_size(&self, size: u64) -> TargetSpec {
         match self.clone() {
             TargetSpec::Scratch { dir, keep, .. } => TargetSpec::Scratch { dir, size, keep },
             TargetSpec::File { path, .. } => TargetSpec::File { path, size },
             TargetSpec::New { path, .. } => TargetSpec::New { path, size },
-            TargetSpec::None => TargetSpec::None,
+            several @ (TargetSpec::Files { .. } | TargetSpec::None) => several,
+        }
+    }
+
+    /// Returns the files that are read as one; none of another target.
+    pub fn listed(&self) -> &[ListedFile] {
+        match self {
+            TargetSpec::Files { files, .. } => files,
+            _ => &[],
+        }
+    }
+
+    /// Describes several files by their number and folder: `64 files in /models/llama`.
+    pub fn describe_list(&self) -> String {
+        let files = counted(self.listed().len(), "file");
+        let folder = self.path().map_or(String::new(), show_path);
+        format!("{files} in {folder}")
+    }
+
+    /// Returns its path; the folder of a scratch file, and of several files.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            TargetSpec::Scratch { dir: path, .. }
+            | TargetSpec::Files { dir: path, .. }
+            | TargetSpec::File { path, .. }
+            | TargetSpec::New { path, .. } => Some(path),
+            TargetSpec::None => None,
         }
     }
 
     /// Returns the folder that the file is in.
     pub fn folder(&self) -> Option<&Path> {
         match self {
-            TargetSpec::Scratch { dir, .. } => Some(dir),
+            TargetSpec::Scratch { dir, .. } | TargetSpec::Files { dir, .. } => Some(dir),
             TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
                 let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
                 Some(parent.unwrap_or(Path::new(".")))
@@ -67,7 +119,7 @@ impl TargetSpec {
 
     /// Returns whether iotui makes the file, and so may write it.
     pub fn is_ours(&self) -> bool {
-        !matches!(self, TargetSpec::File { .. } | TargetSpec::None)
+        matches!(self, TargetSpec::Scratch { .. } | TargetSpec::New { .. })
     }
 }
 

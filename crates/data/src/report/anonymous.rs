@@ -39,6 +39,12 @@ fn hide_target(target: &mut TargetSpec) {
     match target {
         TargetSpec::Scratch { dir, .. } => *dir = ".".into(),
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => *path = "file".into(),
+        TargetSpec::Files { dir, files, .. } => {
+            *dir = ".".into();
+            for (number, file) in (1..).zip(files) {
+                file.name = format!("file {number}").into();
+            }
+        }
         TargetSpec::None => {}
     }
 }
@@ -65,18 +71,12 @@ fn anonymize_variants(plan: &mut Plan) {
 
 impl PrivateNames {
     pub fn new(host: &Host, plan: &Plan) -> PrivateNames {
-        fn path(target: &TargetSpec) -> &Path {
-            match target {
-                TargetSpec::Scratch { dir, .. } => dir,
-                TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => path,
-                TargetSpec::None => Path::new(""),
-            }
-        }
         fn text(path: &Path) -> String {
             path.to_string_lossy().into_owned()
         }
         let mut names: Vec<(String, &str)> = Vec::new();
-        for path in plan.targets().map(path) {
+        let listed = plan.targets().flat_map(TargetSpec::listed).map(|file| &*file.name);
+        for path in plan.targets().filter_map(TargetSpec::path).chain(listed) {
             names.extend(path.ancestors().skip(1).map(|folder| (text(folder), "FOLDER")));
             names.push((text(path), "FILE"));
             names.extend(

@@ -255,11 +255,7 @@ impl Metrics {
 
 /// Returns the labels of a job: the path of its target, and its axes, numbers as in the csv format.
 fn job_labels(plan: &Plan, job: &Job) -> Vec<Label> {
-    let path: &Path = match plan.target_of(job) {
-        Some(TargetSpec::Scratch { dir, .. }) => dir,
-        Some(TargetSpec::File { path, .. } | TargetSpec::New { path, .. }) => path,
-        Some(TargetSpec::None) | None => Path::new(""),
-    };
+    let path = plan.target_of(job).and_then(TargetSpec::path).unwrap_or(Path::new(""));
     let axes = Axis::columns().into_iter().filter(|axis| axis.is_worth_telling(job));
     let axes = axes.flat_map(|axis| axis_labels(axis, job));
     std::iter::once(("path".into(), path.to_string_lossy().into_owned())).chain(axes).collect()

@@ -23,7 +23,9 @@ fn target(plan: &Plan) -> String {
     }
     match &plan.target {
         TargetSpec::Scratch { .. } => "scratch".into(),
-        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
+        TargetSpec::File { path, .. }
+        | TargetSpec::New { path, .. }
+        | TargetSpec::Files { dir: path, .. } => {
             path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
         }
         TargetSpec::None => String::new(),

@@ -79,6 +79,7 @@ pub fn target(plan: &Plan) -> String {
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
             clean::text(&path.to_string_lossy())
         }
+        list @ TargetSpec::Files { .. } => list.describe_list(),
         TargetSpec::None => "-".into(),
     };
     plan.targets().map(name).collect::<Vec<_>>().join(", ")

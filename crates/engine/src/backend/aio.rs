@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
+use std::rc::Rc;
 
 use super::access_pattern::batch_limit;
 use super::buffers::{note_small_pages, reading_buffer, slots_buffer};
@@ -37,7 +38,7 @@ impl Backend for Aio {
         let align = target.align(job);
         Ok(Box::new(AioLane {
             context: AioContext::new(job.depth).map_err(|error| refusal(&error))?,
-            file: target.open(job)?,
+            file: target.open(job)?.into(),
             buffer: ManuallyDrop::new(slots_buffer(job, align, job.depth, lane, target.data())?),
             into: ManuallyDrop::new(reading_buffer(job, align, job.depth)?),
             stride: job.block.next_multiple_of(u64::from(align)) as usize,
@@ -95,7 +96,7 @@ fn check_sync(target: &Target, job: &Job) -> Result<(), Unsupported> {
 
 struct AioLane {
     context: AioContext,
-    file: File,
+    file: Rc<File>,
     /// Freed in `drop`, with `operations`, once the kernel no longer uses them.
     buffer: ManuallyDrop<LaneBuffer>,
     /// The buffer that reads fill where reads and writes are mixed; freed like `buffer`.
@@ -310,6 +311,11 @@ impl Lane for AioLane {
             Some(commits) => commits.finish(work, ended),
             None => ended,
         }
+    }
+
+    fn turn_to(&mut self, file: Rc<File>, _: &Job) -> Result<u32, BackendError> {
+        self.file = file;
+        Ok(0)
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
+use std::rc::Rc;
 
 use super::advice;
 use super::buffers::{lane_buffer, note_small_pages, reading_buffer};
@@ -34,6 +35,9 @@ pub(super) trait BlockCall: Default + 'static {
     /// Whether it makes its calls through the C library, which leaves nothing to fill.
     const LIBC: bool = false;
 
+    /// Forgets the position in the file before: this one is another.
+    fn turn_to_file(&mut self) {}
+
     /// Reads or writes a block; returns the bytes, or -errno, and the number of system calls.
     ///
     /// It must be inlined: a call between the loop and `syscall` costs 140 ns.
@@ -50,7 +54,7 @@ pub(super) trait BlockCall: Default + 'static {
 /// An open file and the buffer for one block at a time.
 pub(super) struct BlockLane<C> {
     call: C,
-    file: File,
+    file: Rc<File>,
     buffer: LaneBuffer,
     /// The buffer that reads fill where they are mixed with writes.
     into: Option<Buffer>,
@@ -72,7 +76,7 @@ impl<C: BlockCall> BlockLane<C> {
         let align = target.align(job);
         Ok(Box::new(BlockLane {
             call,
-            file: target.open_advised(job)?,
+            file: target.open_advised(job)?.into(),
             buffer: lane_buffer(job, align, lane, target.data())?,
             into: reading_buffer(job, align, 1)?,
             committer: Committer::for_job(job),
@@ -141,6 +145,12 @@ impl<C: BlockCall> Lane for BlockLane<C> {
         };
         self.call = call;
         ended
+    }
+
+    fn turn_to(&mut self, file: Rc<File>, _: &Job) -> Result<u32, BackendError> {
+        self.call.turn_to_file();
+        self.file = file;
+        Ok(0)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use nix::sys::statvfs::statvfs;
 
@@ -58,7 +59,7 @@ impl Backend for CopyRange {
 
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {
         let copy = create_copy(&folder_of(&target.path))?;
-        let file = target.open(job)?;
+        let file = Rc::new(target.open(job)?);
         let clones = space::shares_blocks(&file, copy.file());
         Ok(Box::new(CopyLane { file, copy, clones }))
     }
@@ -93,7 +94,7 @@ fn folder_of(path: &Path) -> PathBuf {
 }
 
 struct CopyLane {
-    file: File,
+    file: Rc<File>,
     copy: Scratch,
     /// Whether the file system can share blocks instead of copying them.
     clones: bool,
@@ -114,6 +115,11 @@ impl Lane for CopyLane {
             work.note(Note::Cloned);
         }
         with_fill!(FILL => self.run_loop::<FILL>(work))
+    }
+
+    fn turn_to(&mut self, file: Rc<File>, _: &Job) -> Result<u32, BackendError> {
+        self.file = file;
+        Ok(0)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// Why a backend cannot do a job here; nothing has failed yet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +50,8 @@ pub enum BackendError {
         with_hint(.error)
     )]
     Sync { call: &'static str, written: Range<u64>, error: io::Error },
+    #[error("{}: {error}", .path.display())]
+    InFile { path: PathBuf, error: Box<BackendError> },
     #[error("the worker panicked: this is a bug in iotui, please report it")]
     Panicked,
     #[error("not started: another lane failed to open")]

@@ -1,6 +1,8 @@
 //! The traits of a backend: [`Backend`] describes it and opens its lanes, and [`Lane`] runs the
 //! timed loop.
 
+use std::fs::File;
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use super::access_pattern::Share;
@@ -61,6 +63,13 @@ pub trait Lane {
     /// Takes requests from `work` and reports their results until no request is left or in flight.
     /// This is the timed loop: it must not allocate, log or lock.
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError>;
+
+    /// Turns to another file of a list, whose size is the span of `job`. Returns the number of
+    /// system calls: it is part of the timed work.
+    ///
+    /// # Errors
+    /// The file cannot be mapped or registered.
+    fn turn_to(&mut self, file: Rc<File>, job: &Job) -> Result<u32, BackendError>;
 
     /// Returns the CPU time so far, in nanoseconds, of a helper thread that works for this lane (a
     /// kernel thread or a runtime's); `None` where it is unknown. It is added to the lane's system

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
+use std::rc::Rc;
 
 use super::drive::run_each;
 use super::work::Request;
@@ -27,7 +28,7 @@ impl Backend for MapUnmap {
             guard = Some(Guard::vacant().map_err(BackendError::Map)?);
         }
         Ok(Box::new(MapUnmapLane {
-            file: target.open(job)?,
+            file: target.open(job)?.into(),
             guard,
             block: job.block,
             span: job.span,
@@ -37,7 +38,7 @@ impl Backend for MapUnmap {
 }
 
 struct MapUnmapLane {
-    file: File,
+    file: Rc<File>,
     /// For `+touch`: the file may shrink.
     guard: Option<Guard>,
     block: u64,
@@ -114,5 +115,10 @@ fn is_errno(address: isize) -> bool {
 impl Lane for MapUnmapLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         with_fill!(FILL => self.run_loop::<FILL>(work))
+    }
+
+    fn turn_to(&mut self, file: Rc<File>, job: &Job) -> Result<u32, BackendError> {
+        (self.file, self.span) = (file, job.span);
+        Ok(0)
     }
 }

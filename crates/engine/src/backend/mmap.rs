@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::fs::File;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
+use std::rc::Rc;
 
 use memmap2::{Advice, MmapOptions, MmapRaw};
 
@@ -93,21 +94,27 @@ const ADVICE: [(Opt, Advice); 3] = [
 pub(super) struct Mapping {
     pub guard: Guard,
     pub map: MmapRaw,
-    file: File,
+    /// The files of a list that were used before: a program that loads them keeps them mapped.
+    kept: Vec<MmapRaw>,
+    file: Rc<File>,
     committer: Option<Committer>,
     populate: Option<Advice>,
     will_need: bool,
 }
 
+/// The most mappings that a lane keeps: a process may have 65,530.
+const MAX_KEPT: usize = 1024;
+
 impl Mapping {
-    pub fn new(file: File, job: &Job) -> Result<Mapping, BackendError> {
+    pub fn new(file: impl Into<Rc<File>>, job: &Job) -> Result<Mapping, BackendError> {
+        let file = file.into();
         sigbus::install().map_err(BackendError::Map)?;
         let write = job.op == Op::Write;
         let mut options = MmapOptions::new();
         let len = usize::try_from(job.span)
             .map_err(|_| BackendError::Map(std::io::ErrorKind::OutOfMemory.into()))?;
         options.len(len);
-        let map = if write { options.map_raw(&file) } else { options.map_raw_read_only(&file) }
+        let map = if write { options.map_raw(&*file) } else { options.map_raw_read_only(&*file) }
             .map_err(BackendError::Map)?;
         for (_, advice) in ADVICE.into_iter().filter(|(option, _)| job.backend.has(option.name)) {
             map.advise(advice).map_err(BackendError::Map)?;
@@ -118,11 +125,27 @@ impl Mapping {
         Ok(Mapping {
             guard,
             map,
+            kept: Vec::new(),
             file,
             committer: Committer::for_job(job),
             populate: job.backend.has(POPULATE.name).then_some(advice),
             will_need: job.backend.has(catalog::WILL_NEED.name),
         })
+    }
+
+    /// Maps another file of a list; returns the number of system calls.
+    pub fn turn_to(&mut self, file: Rc<File>, job: &Job) -> Result<u32, BackendError> {
+        let advised = ADVICE.iter().filter(|(option, _)| job.backend.has(option.name)).count();
+        let mut calls = 1 + advised;
+        let mut kept = std::mem::take(&mut self.kept);
+        if kept.len() >= MAX_KEPT {
+            calls += kept.len();
+            kept.clear();
+        }
+        let before = std::mem::replace(self, Mapping::new(file, job)?);
+        kept.push(before.map);
+        self.kept = kept;
+        Ok(calls as u32)
     }
 
     /// Gives the `+willneed` and `+populate` advice; timed, as it is the reading. Covers the first
@@ -196,6 +219,10 @@ impl Lane for MmapLane {
         }
         work.finish()
     }
+
+    fn turn_to(&mut self, file: Rc<File>, job: &Job) -> Result<u32, BackendError> {
+        self.map.turn_to(file, job)
+    }
 }
 
 struct MmapCopyLane {
@@ -211,6 +238,10 @@ impl Lane for MmapCopyLane {
         copy_each(&mut self.map, &self.buffer, self.write, work, |to, from, len| unsafe {
             std::ptr::copy_nonoverlapping(from, to, len)
         })
+    }
+
+    fn turn_to(&mut self, file: Rc<File>, job: &Job) -> Result<u32, BackendError> {
+        self.map.turn_to(file, job)
     }
 }
 

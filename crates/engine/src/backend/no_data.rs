@@ -5,6 +5,7 @@
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::null;
+use std::rc::Rc;
 
 use super::block_call::or_errno;
 use super::drive::run_each;
@@ -44,7 +45,7 @@ impl Backend for Seek {
     }
 
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {
-        Ok(Box::new(SeekLane { file: target.open(job)?, libc: job.backend.has("libc") }))
+        Ok(Box::new(SeekLane { file: target.open(job)?.into(), libc: job.backend.has("libc") }))
     }
 }
 
@@ -55,6 +56,10 @@ impl Lane for NullLane {
         // Hidden from the optimiser, so that the loop stays a loop.
         run_each(work, null(), 0, |request| std::hint::black_box(request.len as isize))
     }
+
+    fn turn_to(&mut self, _: Rc<File>, _: &Job) -> Result<u32, BackendError> {
+        Ok(0)
+    }
 }
 
 struct GetpidLane;
@@ -64,10 +69,14 @@ impl Lane for GetpidLane {
         // The process id is above 0; the result is 0 bytes, or -errno.
         with_fill!(FILL => run_each(work, null(), 1, |_| calls::getpid::<FILL>().min(0)))
     }
+
+    fn turn_to(&mut self, _: Rc<File>, _: &Job) -> Result<u32, BackendError> {
+        Ok(0)
+    }
 }
 
 struct SeekLane {
-    file: File,
+    file: Rc<File>,
     libc: bool,
 }
 
@@ -92,6 +101,11 @@ impl Lane for SeekLane {
         } else {
             with_fill!(FILL => self.run_loop::<false, FILL>(work))
         }
+    }
+
+    fn turn_to(&mut self, file: Rc<File>, _: &Job) -> Result<u32, BackendError> {
+        self.file = file;
+        Ok(0)
     }
 }
 

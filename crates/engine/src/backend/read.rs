@@ -36,6 +36,11 @@ struct ReadCall<const LIBC: bool> {
 impl<const LIBC: bool> BlockCall for ReadCall<LIBC> {
     const LIBC: bool = LIBC;
 
+    fn turn_to_file(&mut self) {
+        // Unknown: earlier passes have moved it.
+        self.position = u64::MAX;
+    }
+
     #[inline(always)]
     unsafe fn make<const WRITE: bool, const FILL: bool>(
         &mut self,

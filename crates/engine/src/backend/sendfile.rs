@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
+use std::rc::Rc;
 
 use super::buffers::lane_buffer;
 use super::drive::run_each;
@@ -29,7 +30,7 @@ impl Backend for Sendfile {
             Sink::Null(open_null()?)
         };
         Ok(Box::new(SendfileLane {
-            file: target.open_advised(job)?,
+            file: target.open_advised(job)?.into(),
             sink,
             will_need: job.backend.has(catalog::WILL_NEED.name),
         }))
@@ -60,7 +61,7 @@ enum Sink {
 }
 
 struct SendfileLane {
-    file: File,
+    file: Rc<File>,
     sink: Sink,
     will_need: bool,
 }
@@ -97,6 +98,11 @@ impl Lane for SendfileLane {
             Sink::Null(sink) => with_fill!(FILL => to_null::<FILL>(work, file, sink.as_raw_fd())),
             Sink::Socket(socket) => with_fill!(FILL => to_socket::<FILL>(work, file, socket)),
         }
+    }
+
+    fn turn_to(&mut self, file: Rc<File>, _: &Job) -> Result<u32, BackendError> {
+        self.file = file;
+        Ok(0)
     }
 }
 

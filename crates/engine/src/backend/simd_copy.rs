@@ -5,6 +5,8 @@
 //! reference to them may exist.
 #![allow(unsafe_code)]
 
+use std::fs::File;
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 use super::buffers::lane_buffer;
@@ -59,6 +61,10 @@ impl Lane for SimdLane {
         mmap::copy_each(&mut self.map, &self.buffer, self.write, work, |to, from, len| unsafe {
             copy(to, from, len)
         })
+    }
+
+    fn turn_to(&mut self, file: Rc<File>, job: &Job) -> Result<u32, BackendError> {
+        self.map.turn_to(file, job)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::rc::Rc;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
@@ -26,7 +27,7 @@ impl Backend for Splice {
             .map_err(|error| BackendError::Open(error.into()))?;
         enlarge_pipe(&to, job.block);
         Ok(Box::new(SpliceLane {
-            file: target.open_advised(job)?,
+            file: target.open_advised(job)?.into(),
             pipe: (from, to),
             sink: open_null()?,
             will_need: job.backend.has(catalog::WILL_NEED.name),
@@ -55,7 +56,7 @@ fn enlarge_pipe(pipe: &OwnedFd, block: u64) {
 }
 
 struct SpliceLane {
-    file: File,
+    file: Rc<File>,
     /// Read end and write end; empty between operations.
     pipe: (OwnedFd, OwnedFd),
     sink: File,
@@ -112,5 +113,10 @@ impl Lane for SpliceLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         advice::will_need(&self.file, self.will_need, work);
         with_fill!(FILL => self.run_loop::<FILL>(work))
+    }
+
+    fn turn_to(&mut self, file: Rc<File>, _: &Job) -> Result<u32, BackendError> {
+        self.file = file;
+        Ok(0)
     }
 }

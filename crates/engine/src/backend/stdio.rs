@@ -1,8 +1,10 @@
 //! `stdio`: fread(3) and fwrite(3) of the C library, with its own buffer or one of a given size.
 #![allow(unsafe_code)]
 
+use std::fs::File;
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::ptr::NonNull;
+use std::rc::Rc;
 
 use super::advice;
 use super::block_call::or_errno;
@@ -30,17 +32,8 @@ impl Backend for Stdio {
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
-        let file = target.open_advised(job)?;
-        // Not "r+": with it glibc reads a block of the file at each fseek. fdopen never truncates.
-        let mode = if job.op == Op::Write { c"w" } else { c"r" };
-        // SAFETY: the descriptor is open in that mode, and the stream takes its ownership.
-        let stream = NonNull::new(unsafe { libc::fdopen(file.as_raw_fd(), mode.as_ptr()) });
-        let Some(stream) = stream else {
-            return Err(BackendError::Open(std::io::Error::last_os_error()));
-        };
-        let _ = file.into_raw_fd();
         let mut lane = StdioLane {
-            stream,
+            stream: open_stream(target.open_advised(job)?, job)?,
             stream_buffer: None,
             block: lane_buffer(job, 1, lane, target.data())?,
             write: job.op == Op::Write,
@@ -52,20 +45,27 @@ impl Backend for Stdio {
             let len = usize::try_from(size).unwrap_or(usize::MAX);
             let stream_buffer =
                 Buffer::new(len).map_err(|error| BackendError::Memory { len: size, error })?;
-            // SAFETY: no I/O was done on the stream yet; the buffer outlives it (closed in drop,
-            // before the fields).
-            unsafe {
-                libc::setvbuf(stream.as_ptr(), stream_buffer.ptr().cast(), libc::_IOFBF, len)
-            };
-            lane.stream_buffer = Some(stream_buffer);
+            lane.stream_buffer = Some((stream_buffer, len));
+            lane.set_buffer();
         }
         Ok(Box::new(lane))
     }
 }
 
+fn open_stream(file: File, job: &Job) -> Result<NonNull<libc::FILE>, BackendError> {
+    // Not "r+": with it glibc reads a block of the file at each fseek. fdopen never truncates.
+    let mode = if job.op == Op::Write { c"w" } else { c"r" };
+    // SAFETY: the descriptor is open in that mode, and the stream takes its ownership.
+    let stream = NonNull::new(unsafe { libc::fdopen(file.as_raw_fd(), mode.as_ptr()) });
+    let stream = stream.ok_or_else(|| BackendError::Open(std::io::Error::last_os_error()))?;
+    let _ = file.into_raw_fd();
+    Ok(stream)
+}
+
 struct StdioLane {
     stream: NonNull<libc::FILE>,
-    stream_buffer: Option<Buffer>,
+    /// The buffer of `+buf`, and its bytes.
+    stream_buffer: Option<(Buffer, usize)>,
     block: LaneBuffer,
     write: bool,
     position: u64,
@@ -76,6 +76,16 @@ struct StdioLane {
 }
 
 impl StdioLane {
+    /// Gives a stream that was just opened its buffer.
+    fn set_buffer(&mut self) {
+        let Some((buffer, len)) = &self.stream_buffer else { return };
+        // SAFETY: no I/O was done on the stream yet; the buffer outlives it (closed in drop, before
+        // the fields).
+        unsafe {
+            libc::setvbuf(self.stream.as_ptr(), buffer.ptr().cast(), libc::_IOFBF, *len);
+        }
+    }
+
     fn transfer(&mut self, request: Request) -> isize {
         let stream = self.stream.as_ptr();
         let (at, len) = (self.block.address(request.at as usize), request.len as usize);
@@ -126,12 +136,22 @@ impl Lane for StdioLane {
         }
         match (before, self.calls.now()) {
             // The second count includes the call that took the first.
-            (Ok(before), Ok(after)) => {
-                work.add_syscalls(after.saturating_sub(before + 1) + self.seeks)
-            }
+            (Ok(before), Ok(after)) => work
+                .add_syscalls(after.saturating_sub(before + 1) + std::mem::take(&mut self.seeks)),
             (Err(error), _) | (_, Err(error)) => work.abort(uncounted(error).into()),
         }
         result.and(work.finish())
+    }
+
+    fn turn_to(&mut self, file: Rc<File>, job: &Job) -> Result<u32, BackendError> {
+        // The duplicate has the position that earlier passes have moved.
+        let next = open_stream(file.try_clone().map_err(BackendError::Open)?, job)?;
+        let before = std::mem::replace(&mut self.stream, next);
+        // SAFETY: closed once; nothing uses it afterwards.
+        unsafe { libc::fclose(before.as_ptr()) };
+        self.set_buffer();
+        self.position = u64::MAX;
+        Ok(2)
     }
 }
 

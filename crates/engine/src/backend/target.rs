@@ -38,14 +38,17 @@ pub struct Target {
     pub stamps: Option<Stamps>,
     /// The files of the lanes, where each has its own; else empty.
     pub own: Arc<[OwnFile]>,
+    /// The files of a list that are read as one; else empty.
+    pub listed: Arc<[OwnFile]>,
 }
 
-/// The file of one lane.
+/// The file of one lane, or one of a list.
 #[derive(Debug, Clone)]
 pub struct OwnFile {
-    /// As [`Target::path`] and [`Target::held`].
+    /// As [`Target::path`], [`Target::held`] and [`Target::size`].
     pub path: PathBuf,
     pub held: HeldFile,
+    pub size: u64,
 }
 
 impl Target {
@@ -58,7 +61,7 @@ impl Target {
     pub fn of_lane(&self, lane: u32) -> Cow<'_, Target> {
         match self.own.get(lane as usize) {
             None => Cow::Borrowed(self),
-            Some(OwnFile { path, held }) => Cow::Owned(Target {
+            Some(OwnFile { path, held, .. }) => Cow::Owned(Target {
                 path: path.clone(),
                 held: Some(held.clone()),
                 own: Arc::default(),
@@ -66,6 +69,13 @@ impl Target {
                 ..self.clone()
             }),
         }
+    }
+
+    /// Returns a file of its list, to be opened by its name as programs do, if `by_name`.
+    pub fn of_list(&self, file: usize, by_name: bool) -> Option<Target> {
+        let OwnFile { path, held, size } = self.listed.get(file)?.clone();
+        let held = Some(held).filter(|_| !by_name);
+        Some(Target { path, held, size, listed: Arc::default(), ..self.clone() })
     }
 
     /// Opens the lane's own file description, as the job needs it.
@@ -117,7 +127,7 @@ impl Target {
 
     /// Opens the file like [`Target::open`], and advises the kernel of the order if the job
     /// requests it.
-    pub(super) fn open_advised(&self, job: &Job) -> Result<File, BackendError> {
+    pub fn open_advised(&self, job: &Job) -> Result<File, BackendError> {
         let file = self.open(job)?;
         advice::advise(&file, job)?;
         Ok(file)

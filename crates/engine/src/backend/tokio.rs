@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::io::{self, SeekFrom};
 use std::os::fd::OwnedFd;
 use std::pin::{Pin, pin};
+use std::rc::Rc;
 use std::time::Duration;
 
 use nix::unistd::{Pid, gettid};
@@ -149,10 +150,19 @@ impl Lane for TokioLane {
             }
         });
         match (before, self.calls.now()) {
-            (Ok(before), Ok(after)) => work.add_syscalls(after.saturating_sub(before) + self.seeks),
+            (Ok(before), Ok(after)) => {
+                work.add_syscalls(after.saturating_sub(before) + std::mem::take(&mut self.seeks))
+            }
             (Err(error), _) | (_, Err(error)) => work.abort(uncounted(error).into()),
         }
         work.finish()
+    }
+
+    fn turn_to(&mut self, file: Rc<std::fs::File>, _: &Job) -> Result<u32, BackendError> {
+        // The duplicate has the position that earlier passes have moved.
+        self.file = File::from_std(file.try_clone().map_err(BackendError::Open)?);
+        self.position = u64::MAX;
+        Ok(2)
     }
 
     fn helper_nanos(&self) -> Option<u64> {

@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use io_uring::IoUring;
@@ -84,7 +85,7 @@ fn check_polling(target: &Target, job: &Job) -> Result<(), Unsupported> {
 impl UringLane {
     fn open(target: &Target, job: &Job, lane: u32) -> Result<UringLane, BackendError> {
         let align = target.align(job);
-        let file = target.open_advised(job)?;
+        let file = Rc::new(target.open_advised(job)?);
         let nop = has_nop(job);
         // Requests that move nothing share one byte.
         let (block, slots) = if nop { (1, 1) } else { (job.block, job.depth) };
@@ -134,7 +135,7 @@ struct UringLane {
     /// Dropped before the ring.
     entrance: Entrance,
     ring: IoUring,
-    file: File,
+    file: Rc<File>,
     /// Freed in `drop`, once nothing writes into it any more.
     buffer: ManuallyDrop<LaneBuffer>,
     /// The buffer that reads fill where reads and writes are mixed; freed like `buffer`.
@@ -487,6 +488,16 @@ impl Lane for UringLane {
             }
             ended => ended,
         }
+    }
+
+    fn turn_to(&mut self, file: Rc<File>, _: &Job) -> Result<u32, BackendError> {
+        self.file = file;
+        if !self.fixed_file {
+            return Ok(0);
+        }
+        let updated = self.ring.submitter().register_files_update(0, &[self.file.as_raw_fd()]);
+        updated.map_err(|error| BackendError::Ring { step: "registering another file", error })?;
+        Ok(1)
     }
 
     fn helper_nanos(&self) -> Option<u64> {

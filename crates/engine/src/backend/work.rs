@@ -106,6 +106,9 @@ pub struct Work<'a> {
     /// The end of the indexes to hand out now: that of the pass, or of a claim.
     limit: u64,
     pass: u64,
+    /// The operations of a pass, and in it of the files of a list before the present one.
+    per_pass: u64,
+    earlier: u64,
     /// The number of the lane's last claim, plus 1.
     claims: u64,
     /// Alignment - 1 of the lane's requests; see [`Work::set_alignment_mask`].
@@ -148,6 +151,8 @@ impl<'a> Work<'a> {
             index: 0,
             limit: if assignment.cursor.is_some() { 0 } else { assignment.share.quota },
             pass: 0,
+            per_pass: assignment.share.quota,
+            earlier: 0,
             claims: 0,
             mask: 0,
             slots: vec![RequestSlot::default(); assignment.depth.max(1) as usize],
@@ -188,6 +193,20 @@ impl<'a> Work<'a> {
         if let (Some(pacer), Some(pace)) = (&mut self.pacer, &self.assignment.pace) {
             pacer.begin(pace, &self.assignment.clock);
         }
+    }
+
+    /// Turns to another file of a list: to a share of it in a pass, after `earlier` operations of
+    /// that pass. Returns false if the lane ends: it was stopped, or an operation has failed.
+    pub fn turn_to(&mut self, share: Share, pass: u64, earlier: u64) -> bool {
+        if self.error.is_some() || self.assignment.stop.load(Relaxed) {
+            return false;
+        }
+        self.meter.renumber(self.index, 0);
+        (self.index, self.limit, self.pass, self.earlier) = (0, share.quota, pass, earlier);
+        (self.order, self.assignment.share) = (share.order(pass), share);
+        // The next pass begins with the first file.
+        self.assignment.passes = pass + 1;
+        true
     }
 
     /// Returns when its pace began and ended on CLOCK_MONOTONIC, nanoseconds; `None` without a
@@ -508,8 +527,9 @@ impl<'a> Work<'a> {
 
     /// Returns the results of the lane.
     pub fn tally(self) -> Tally {
-        let complete = self.index >= self.limit;
-        let (passes, rest) = if complete { (self.pass + 1, 0) } else { (self.pass, self.index) };
+        let done = self.earlier + self.index;
+        let complete = done >= self.per_pass;
+        let (passes, rest) = if complete { (self.pass + 1, 0) } else { (self.pass, done) };
         let shared = self.assignment.cursor.is_some();
         let by_commits = self.meter.is_handed_over();
         let (times, log_end) = self.meter.finish();

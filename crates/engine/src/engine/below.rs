@@ -44,13 +44,13 @@ struct Held {
 
 impl<'a> Layers<'a> {
     /// Returns the layers that may have bytes of the target without reading them from a disk;
-    /// `None` without such a layer. An observed trial looks at them again, and a note says if they
-    /// changed since the target was opened; not where the run itself changes the machine.
+    /// `None` without such a layer. `used`: the part of each file, with its extents. An observed
+    /// trial looks at them again, and a note says if they changed since the target was opened; not
+    /// where the run itself changes the machine.
     pub fn of(
         (file, opened): (&File, &'a Below),
-        extents: Option<&Extents>,
+        used: &[(Option<&Extents>, Range<u64>)],
         job: &Job,
-        span: Range<u64>,
         observed: bool,
     ) -> (Option<Layers<'a>>, Vec<Note>) {
         if !is_watched(opened) {
@@ -64,7 +64,7 @@ impl<'a> Layers<'a> {
             }
             below = Cow::Owned(now);
         }
-        let parts = find_parts(&below, extents, job, &span);
+        let parts = find_parts(&below, used, job);
         (Some(Layers { below, parts, left: Vec::new(), all_dropped: false }), notes)
     }
 
@@ -176,23 +176,29 @@ impl Held {
     }
 }
 
-/// Finds the parts of each file below that hold a span of the target; all that may hold it if that
-/// is unknown.
+/// Finds the parts of each file below that hold the used parts of the target; all that may hold
+/// them if that is unknown.
 fn find_parts(
     below: &Below,
-    extents: Option<&Extents>,
+    used: &[(Option<&Extents>, Range<u64>)],
     job: &Job,
-    span: &Range<u64>,
 ) -> Vec<Vec<Range<u64>>> {
     let size = |file: &FileBelow| {
         file.file.as_ref().ok().and_then(|file| fd::size(file).ok()).unwrap_or(0)
     };
     let clip = |part: Range<u64>, size: u64| part.start.min(size)..part.end.min(size);
-    let whole = |file: &FileBelow| vec![clip(file.part_of(span.clone()), size(file))];
+    let whole = |file: &FileBelow| {
+        let parts = used.iter().map(|(_, span)| file.part_of(span.clone()));
+        let hull = parts.reduce(|all, one| all.start.min(one.start)..all.end.max(one.end));
+        vec![clip(hull.unwrap_or(0..0), size(file))]
+    };
     let mut parts: Vec<Vec<Range<u64>>> = below.files.iter().map(whole).collect();
     // Written data may move to other places.
-    let places = extents.filter(|_| job.op == Op::Read && has_places(below));
-    let places = places.and_then(|extents| extents.places_of(span));
+    let places_of = |(extents, span): &(Option<&Extents>, Range<u64>)| {
+        extents.filter(|_| job.op == Op::Read && has_places(below))?.places_of(span)
+    };
+    let places: Option<Vec<_>> = used.iter().map(places_of).collect();
+    let places = places.map(Vec::into_iter).map(|of| of.flatten().collect::<Vec<_>>());
     if let Some((places, (file, parts))) = places
         .zip(below.files.first().zip(parts.first_mut()))
         .filter(|(of, _)| of.len() <= MAX_PARTS)

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::workers::{LaneResult, Spec};
+use super::legs::Leg;
+use super::spec::Spec;
+use super::workers::LaneResult;
 use crate::backend::access_pattern::Share;
 use crate::facts::ExtentMethod;
 use crate::plan::Pattern;
@@ -10,6 +12,8 @@ use crate::sys::extents::Extents;
 
 /// The visited part of a share: of one lane, or of all lanes if they share blocks.
 pub(super) struct Coverage {
+    /// The index of the file in a list.
+    pub file: usize,
     pub share: Share,
     /// Complete passes.
     pub passes: u64,
@@ -21,10 +25,14 @@ pub(super) struct Coverage {
 
 /// Returns the blocks that the lanes of a trial visited.
 pub(super) fn trial_coverage(lanes: &[LaneResult], spec: &Spec) -> Vec<Coverage> {
+    if !spec.target.listed.is_empty() {
+        return lanes.iter().flat_map(list_coverage).collect();
+    }
     let Some(claims) = spec.claims() else {
         return lanes
             .iter()
             .map(|lane| Coverage {
+                file: 0,
                 share: lane.share,
                 passes: lane.tally.passes,
                 rest: lane.tally.rest,
@@ -39,7 +47,20 @@ pub(super) fn trial_coverage(lanes: &[LaneResult], spec: &Spec) -> Vec<Coverage>
         .filter(|claimed| !claimed.left.is_empty())
         .map(|claimed| (claimed.pass, claimed.left.clone()))
         .collect();
-    vec![Coverage { share: spec.share(0), passes, rest, unvisited }]
+    vec![Coverage { file: 0, share: spec.share(0), passes, rest, unvisited }]
+}
+
+/// Returns what a lane visited of each file of a list: of the last pass, the first files whole.
+fn list_coverage(lane: &LaneResult) -> Vec<Coverage> {
+    let mut left = lane.tally.rest;
+    let coverage = |Leg { file, share }: &Leg| {
+        let rest = left.min(share.quota);
+        left -= rest;
+        let passes = lane.tally.passes;
+        let (passes, rest) = if rest == share.quota { (passes + 1, 0) } else { (passes, rest) };
+        Coverage { file: *file, share: *share, passes, rest, unvisited: Vec::new() }
+    };
+    lane.legs.iter().map(coverage).collect()
 }
 
 impl Coverage {
@@ -179,18 +200,21 @@ impl Coverage {
 const MAX_REDRAWN: u64 = 1 << 22;
 const MAX_REMEMBERED: u64 = 1 << 28;
 
-/// Returns the bytes of operations that lay in holes; `None` if the extent map is unknown, or it
-/// would take long to draw them again.
-pub(super) fn hole_bytes(coverage: &[Coverage], extents: Option<&Extents>) -> Option<u64> {
-    let extents = extents.filter(|e| e.method != ExtentMethod::Assumed)?;
-    if extents.hole_bytes() == 0 {
+/// Returns the bytes of operations that lay in holes of each file; `None` if an extent map is
+/// unknown, or it would take long to draw them again.
+pub(super) fn hole_bytes(coverage: &[Coverage], extents: &[Option<&Extents>]) -> Option<u64> {
+    let known = |of: &Option<&'_ Extents>| of.is_some_and(|of| of.method != ExtentMethod::Assumed);
+    if !extents.iter().all(known) {
+        return None;
+    }
+    if extents.iter().flatten().all(|extents| extents.hole_bytes() == 0) {
         return Some(0);
     }
     let is_long = |of: &Coverage| of.share.pattern.is_drawn() && of.operations() > MAX_REDRAWN;
     if coverage.iter().any(is_long) {
         return None;
     }
-    Some(coverage.iter().map(|coverage| coverage.hole_bytes(extents)).sum())
+    coverage.iter().map(|of| Some(of.hole_bytes((*extents.get(of.file)?)?))).sum()
 }
 
 /// Returns the bytes assigned to more than one lane.
@@ -224,7 +248,7 @@ mod tests {
             let share = Share::for_lane(&job, 0, u64::MAX, seed);
             let rest = rest.min(share.quota);
             let unvisited = if passes > 0 { vec![(0, 0..left.min(share.quota))] } else { vec![] };
-            let coverage = Coverage { share, passes, rest, unvisited: unvisited.clone() };
+            let coverage = Coverage { file: 0, share, passes, rest, unvisited: unvisited.clone() };
             let (mut all, mut seen) = (0, HashMap::new());
             for pass in 0..=passes {
                 let order = share.order(pass);
@@ -247,7 +271,8 @@ mod tests {
         let job = Job { span: 64 << 20, block: 64, ..testing::job() };
         let job = Job { pattern: Pattern::Hot { share: 20, accesses: 80 }, ..job };
         let share = Share::for_lane(&job, 0, u64::MAX, 1);
-        let bytes = |passes| Coverage { share, passes, rest: 0, unvisited: Vec::new() }.bytes();
+        let bytes =
+            |passes| Coverage { file: 0, share, passes, rest: 0, unvisited: Vec::new() }.bytes();
         // Four passes are drawn again; five are not.
         let (four, five) = (bytes(4), bytes(5));
         assert_eq!((four.0, five.0), (256 << 20, 320 << 20));

@@ -17,6 +17,14 @@ pub enum EngineError {
         .dir.display()
     )]
     Scratch { dir: PathBuf, error: io::Error },
+    #[error(
+        "{} and {} are on different file systems; --as-one reads files of one",
+        .0.display(),
+        .1.display()
+    )]
+    SeveralFileSystems(PathBuf, PathBuf),
+    #[error("{} has another size than when the plan was made; make the plan again", .0.display())]
+    Resized(PathBuf),
     #[error("this plan needs a file to measure; name one")]
     NoFile,
     #[error("cannot create {}: {error}", .path.display())]

@@ -1,5 +1,6 @@
 //! Locates the target: inspects the user's path, or chooses a folder for a scratch file.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use nix::unistd::{AccessFlags, access};
 
 use super::ranks::Started;
 use crate::host::Below;
-use crate::plan::{Range, TargetSpec};
+use crate::plan::{ListedFile, Range, TargetSpec};
 use crate::record::Medium;
 use crate::sys::scratch::Scratch;
 use crate::sys::{fd, mounts};
@@ -25,7 +26,8 @@ pub enum PlaceError {
     #[error("{}", describe_unreadable(.path, .error))]
     Unreadable { path: PathBuf, error: std::io::Error },
     #[error(
-        "{} is a directory; name a file in it, or use --dir to create a scratch file there",
+        "{} is a directory; name a file in it, use --as-one to read all of its files, or --dir to \
+         create a scratch file there",
         .0.display()
     )]
     Directory(PathBuf),
@@ -33,6 +35,18 @@ pub enum PlaceError {
     Kind { path: PathBuf, what: &'static str },
     #[error("{} is empty; there is nothing to measure", .0.display())]
     Empty(PathBuf),
+    #[error("{}: no such file or folder", .0.display())]
+    MissingListed(PathBuf),
+    #[error("--as-one reads files; name them, or a folder of files")]
+    NoList,
+    #[error("{}: there is no file with data; there is nothing to measure", .0.display())]
+    NoneListed(PathBuf),
+    #[error(
+        "{} has more than {} files, which is the limit of --as-one; name a smaller folder",
+        .0.display(),
+        TargetSpec::MAX_FILES
+    )]
+    TooManyListed(PathBuf),
     #[error(
         "{} exists, and iotui writes only to files it creates; name a new file, or none for a \
          scratch file",
@@ -165,20 +179,116 @@ pub fn is_target(spec: &TargetSpec, path: &Path) -> bool {
     }
 }
 
+/// Returns the files that are read as one: the named ones in their order, and for a folder all
+/// files with data in it and below, in the order of their names. Links to files are followed, and a
+/// file with several names is read once.
+pub fn locate_list<'a>(
+    paths: impl Iterator<Item = &'a Path> + Clone,
+) -> Result<TargetSpec, PlaceError> {
+    let mut found = FoundFiles::default();
+    for path in paths.clone() {
+        let unreadable = |error| PlaceError::Unreadable { path: path.into(), error };
+        let meta = fs::metadata(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => PlaceError::MissingListed(path.into()),
+            _ => unreadable(error),
+        })?;
+        match meta.is_dir() {
+            true => found.add_folder(&absolute(path)).map_err(unreadable)?,
+            false => {
+                check_kind(path, meta.file_type())?;
+                if meta.file_type().is_block_device() {
+                    return Err(PlaceError::Kind { path: path.into(), what: "block device" });
+                }
+                found.add(absolute(path), &meta);
+            }
+        }
+        if found.files.len() > TargetSpec::MAX_FILES {
+            return Err(PlaceError::TooManyListed(path.into()));
+        }
+    }
+    let first = paths.clone().next().ok_or(PlaceError::NoList)?;
+    if found.files.is_empty() {
+        return Err(PlaceError::NoneListed(first.into()));
+    }
+    let only = paths.clone().count() == 1 && first.is_dir();
+    let dir = if only { absolute(first) } else { common_folder(&found.files) };
+    let relative = |(path, size): (PathBuf, u64)| {
+        let name = path.strip_prefix(&dir).map_or_else(|_| path.clone(), Path::to_path_buf);
+        ListedFile { name, size }
+    };
+    let size = found.files.iter().fold(0u64, |all, (_, size)| all.saturating_add(*size));
+    let files = found.files.into_iter().map(relative).collect();
+    Ok(TargetSpec::Files { dir, files, size })
+}
+
+/// The files of a list, and which they are.
+#[derive(Default)]
+struct FoundFiles {
+    files: Vec<(PathBuf, u64)>,
+    known: HashSet<(u64, u64)>,
+}
+
+impl FoundFiles {
+    fn add(&mut self, path: PathBuf, meta: &fs::Metadata) {
+        if meta.is_file() && meta.len() > 0 && self.known.insert((meta.dev(), meta.ino())) {
+            self.files.push((path, meta.len()));
+        }
+    }
+
+    /// Adds the files of a folder and of those in it. Links to folders are not followed: they may
+    /// lead in circles.
+    fn add_folder(&mut self, folder: &Path) -> std::io::Result<()> {
+        let mut names = fs::read_dir(folder)?
+            .map(|entry| entry.map(|entry| entry.file_name()))
+            .take(TargetSpec::MAX_FILES + 1)
+            .collect::<Result<Vec<_>, _>>()?;
+        names.sort_unstable();
+        for path in names.into_iter().map(|name| folder.join(name)) {
+            // It may be gone by now.
+            let Ok(meta) = fs::metadata(&path) else { continue };
+            if meta.is_dir() && !path.is_symlink() {
+                self.add_folder(&path)?;
+            } else {
+                self.add(path, &meta);
+            }
+            if self.files.len() > TargetSpec::MAX_FILES {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the innermost folder that all files are in.
+fn common_folder(files: &[(PathBuf, u64)]) -> PathBuf {
+    let folders = files.iter().filter_map(|(path, _)| path.parent());
+    let common = |all: PathBuf, one: &Path| {
+        let same = all.components().zip(one.components()).take_while(|(a, b)| a == b);
+        same.map(|(component, _)| component).collect()
+    };
+    folders.clone().next().map_or_else(PathBuf::new, |first| folders.fold(first.into(), common))
+}
+
+/// Refuses what can be neither read at offsets nor again.
+fn check_kind(path: &Path, kind: fs::FileType) -> Result<(), PlaceError> {
+    let unsupported = [
+        (kind.is_fifo(), "pipe (FIFO)"),
+        (kind.is_socket(), "socket"),
+        (kind.is_char_device(), "character device"),
+    ];
+    match unsupported.into_iter().find(|(matches, _)| *matches) {
+        Some((_, what)) => Err(PlaceError::Kind { path: path.into(), what }),
+        None => Ok(()),
+    }
+}
+
 fn existing_target(path: &Path) -> Result<TargetSpec, PlaceError> {
     let unreadable = |error| PlaceError::Unreadable { path: path.into(), error };
     let kind = fs::metadata(path).map_err(unreadable)?.file_type();
     if kind.is_dir() {
         return Err(PlaceError::Directory(path.into()));
     }
-    let unsupported = [
-        (kind.is_fifo(), "pipe (FIFO)"),
-        (kind.is_socket(), "socket"),
-        (kind.is_char_device(), "character device"),
-    ];
-    if let Some((_, what)) = unsupported.into_iter().find(|(matches, _)| *matches) {
-        return Err(PlaceError::Kind { path: path.into(), what });
-    }
+    check_kind(path, kind)?;
     let file = fd::open_named(path).map_err(unreadable)?;
     match fd::size(&file).map_err(unreadable)? {
         0 => Err(PlaceError::Empty(path.into())),

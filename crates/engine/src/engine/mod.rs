@@ -15,6 +15,7 @@ mod error;
 mod executor;
 mod filling;
 mod full_speed;
+mod legs;
 mod levels;
 pub mod locate;
 mod neighbour;
@@ -29,6 +30,7 @@ mod progress;
 mod propose;
 mod ranks;
 mod run;
+mod spec;
 mod target;
 mod targets;
 #[cfg(test)]

@@ -190,15 +190,11 @@ pub(super) struct Cached {
     pub method: crate::record::Residency,
 }
 
-/// Measures the cached bytes of a part of each file; `None` if no method works. Sampling may change
-/// the cache, so it is done only if `may_disturb`.
-pub(super) fn measure_cached(
-    files: &[&File],
-    part: &Range<u64>,
-    may_disturb: bool,
-) -> Option<Cached> {
-    let len = part.end - part.start;
-    let cached = files.iter().map(|file| {
+/// Measures the cached bytes of parts of files; `None` if no method works. Sampling may change the
+/// cache, so it is done only if `may_disturb`.
+pub(super) fn measure_cached(parts: &[(&File, Range<u64>)], may_disturb: bool) -> Option<Cached> {
+    let cached = parts.iter().map(|(file, part)| {
+        let len = part.end - part.start;
         let pages = residency::residency(file, part.start, len).ok()?;
         (may_disturb || pages.method != ResidencyMethod::Sampled).then(|| to_bytes(&pages, len))
     });
@@ -206,14 +202,16 @@ pub(super) fn measure_cached(
 }
 
 impl Cached {
-    /// Brings `bytes` of each file into a state by `make`, which returns its residency, and returns
-    /// the sum; `None` if one is unknown.
+    /// Brings parts of files into a state by `make`, which returns their residency, and returns the
+    /// sum; `None` if one is unknown.
     pub(super) fn of_each(
-        files: &[&File],
-        bytes: u64,
-        make: impl Fn(&File) -> io::Result<Option<residency::Residency>>,
+        parts: &[(&File, Range<u64>)],
+        make: impl Fn(&File, Range<u64>) -> io::Result<Option<residency::Residency>>,
     ) -> io::Result<Option<Cached>> {
-        let each = files.iter().map(|file| Ok(make(file)?.map(|pages| to_bytes(&pages, bytes))));
+        let each = parts.iter().map(|(file, part)| {
+            let pages = make(file, part.clone())?;
+            Ok(pages.map(|pages| to_bytes(&pages, part.end - part.start)))
+        });
         Ok(Cached::sum(each.collect::<io::Result<Vec<_>>>()?.into_iter()))
     }
 

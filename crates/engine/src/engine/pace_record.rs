@@ -70,6 +70,7 @@ mod tests {
         let job = Job::plain(Choice::plain("pread"), Op::Read);
         let share = Share::for_lane(&job, 0, 100, 1);
         LaneResult {
+            legs: Vec::new(),
             lane: 0,
             share,
             tally,

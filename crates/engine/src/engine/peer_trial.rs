@@ -221,6 +221,7 @@ fn to_lane_results(
         LaneResult {
             lane: 0,
             share: *share,
+            legs: Vec::new(),
             tally,
             start: ended.started,
             ran: end,

@@ -45,28 +45,27 @@ pub(super) fn prepare(
             _ => preparation_error(what, error),
         }
     }
-    let (files, part) = (open_target.files(job), &scope.part);
-    let bytes = part.end - part.start;
+    let parts = open_target.parts(job, &scope.part);
     open_target
         .make_files(job, cut)
         .map_err(|e| stopped_or("cannot make the file of the trial", e))?;
     if job.op == Op::Write {
         // Pages that earlier trials left dirty would be written back during this one.
-        files
+        parts
             .iter()
-            .try_for_each(|file| file.sync_data())
+            .try_for_each(|(file, _)| file.sync_data())
             .map_err(|e| preparation_error("fdatasync before the trial", e))?;
     }
     match job.cache {
         Cache::AsIs => {
-            Ok(Ready { reached: Preparation::AsIs, cached: measure_cached(&files, part, false) })
+            Ok(Ready { reached: Preparation::AsIs, cached: measure_cached(&parts, false) })
         }
         Cache::Cold => {
             let level = if scope.leads { open_target.cold } else { Cold::Data };
             drop_caches(level)
                 .map_err(|e| preparation_error("cannot drop the caches of all files", e))?;
-            let cached = Cached::of_each(&files, bytes, |file| {
-                Ok(cold::make_cold_within(file, part.clone(), cut)?.left)
+            let cached = Cached::of_each(&parts, |file, part| {
+                Ok(cold::make_cold_within(file, part, cut)?.left)
             })
             .map_err(|e| stopped_or("cannot drop the file from the page cache", e))?;
             if let Some(layers) = layers {
@@ -79,10 +78,9 @@ pub(super) fn prepare(
             Ok(Ready { reached: Preparation::Cold { left, mapped_by }, cached })
         }
         Cache::Warm => {
-            let cached = Cached::of_each(&files, bytes, |file| {
-                cold::make_warm_within(file, part.clone(), cut)
-            })
-            .map_err(|e| stopped_or("cannot read the file into the page cache", e))?;
+            let cached =
+                Cached::of_each(&parts, |file, part| cold::make_warm_within(file, part, cut))
+                    .map_err(|e| stopped_or("cannot read the file into the page cache", e))?;
             let resident = cached.map_or(0, |cached| cached.resident);
             Ok(Ready { reached: Preparation::Warm { resident }, cached })
         }
@@ -100,6 +98,7 @@ fn drop_caches(level: Cold) -> io::Result<()> {
 }
 
 fn mapping_processes(open_target: &OpenTarget) -> Vec<String> {
+    // Of a list, only one is looked for.
     mappers::mappers(&open_target.file)
         .into_iter()
         .take(4)

@@ -63,6 +63,10 @@ pub(super) fn site(target: &TargetSpec, remote: Option<&Remote>) -> ProbeContext
     let site = match target {
         TargetSpec::Scratch { dir, .. } => ProbeContext::collect(Some(dir.clone()), None),
         TargetSpec::File { path, .. } => ProbeContext::collect(local_dir(), Some(path.clone())),
+        TargetSpec::Files { dir, files, .. } => {
+            let first = files.first().map(|file| dir.join(&file.name));
+            ProbeContext::collect(local_dir(), first)
+        }
         TargetSpec::New { .. } | TargetSpec::None => ProbeContext::collect(None, None),
     };
     site.with_remote(remote)

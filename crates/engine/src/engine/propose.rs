@@ -10,7 +10,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::ceilings;
 use super::error::EngineError;
 use super::executor::Executor;
-use super::locate::{PlaceError, absolute, is_target, locate_target, scratch_dir, usable};
+use super::locate::{
+    PlaceError, absolute, is_target, locate_list, locate_target, scratch_dir, usable,
+};
 use super::probing;
 use super::ranks::Started;
 use super::target::OpenTarget;
@@ -39,6 +41,8 @@ pub struct Proposal<'a> {
     /// Further files, or without a file further folders of scratch files; measured in the same
     /// rounds.
     pub others: &'a [PathBuf],
+    /// Read the files, and all files of folders among them, as one.
+    pub as_one: bool,
     /// The folder of the scratch file; `None` = the first usable one.
     pub dir: Option<&'a Path>,
     /// The variants of the machine that every cell is measured in, in turn.
@@ -60,6 +64,7 @@ impl<'a> Proposal<'a> {
         Proposal {
             file: None,
             others: &[],
+            as_one: false,
             dir: None,
             variants: &[],
             keep: false,
@@ -95,6 +100,10 @@ pub enum ProposeError {
     TooMany(usize),
     #[error("{0} measures one file; name one of them")]
     OneFile(String),
+    #[error("{0} reads no files, and --as-one only reads; leave out --as-one")]
+    ListOfNone(String),
+    #[error("ranks do not divide a list of files; leave out --as-one")]
+    ListOfRanks,
     #[error("--neighbour: {0}")]
     Neighbour(Box<ProposeError>),
     #[error(
@@ -119,12 +128,14 @@ pub enum ProposeError {
 
 /// Inspects the target and this machine, and makes a plan. Leaves no files behind.
 pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
-    let Proposal { file, others, dir, variants, keep, presets, settings, survey, ranks } = *asked;
+    let Proposal { file, others, dir, variants, keep, presets, settings, survey, ranks, .. } =
+        *asked;
     if let Some(file) = file
         && (dir.is_some() || keep)
     {
         return Err(ProposeError::NotScratch(file.into()));
     }
+    let settings = &of_list(settings, asked.as_one);
     let resolved = Resolved::new(settings, presets);
     let op = resolved.parts.first().and_then(|part| part.settings.op).unwrap_or(Op::Read);
     let dropping = check_drop_caches(&resolved.whole);
@@ -133,22 +144,11 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     }
     resolved.whole.cpus.as_ref().map_or(Ok(()), check_cpus)?;
     let allowed = free_memory().unwrap_or(u64::MAX);
-    let beside = asked.file.filter(|_| writes_by_itself(&resolved)).and_then(folder_of_a_file);
-    let (target, open_target) = if experiment::needs_file(presets) {
-        let target = match &beside {
-            Some(dir) => place_target(
-                &Proposal { file: None, dir: Some(dir), ..*asked },
-                &resolved,
-                allowed,
-            )?,
-            None => place_target(asked, &resolved, allowed)?,
-        };
-        let open_target = OpenTarget::probe(&target)?;
-        (target, Some(open_target))
-    } else {
-        without_file(asked, &resolved)?
-    };
+    let alone = asked.file.filter(|_| writes_by_itself(&resolved) && !asked.as_one);
+    let beside = alone.and_then(folder_of_a_file);
+    let (target, open_target) = place_first(asked, &resolved, beside.as_deref(), allowed)?;
     let others = match others {
+        _ if asked.as_one => Vec::new(),
         [] => Vec::new(),
         _ if beside.is_some() || open_target.is_none() => {
             return Err(ProposeError::OneFile(names_of(presets)));
@@ -160,7 +160,7 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     let variants = if neighbours.is_empty() { variants } else { &neighbours };
     let here = PlanResources { target, open_target, others, variants, allowed, dropping, ranks };
     let plan = here.fitting_plan(&resolved)?;
-    if plan.pick && !plan.others.is_empty() {
+    if plan.pick && (!plan.others.is_empty() || asked.as_one) {
         return Err(ProposeError::OneFile(names_of(presets)));
     }
     let common_span = describe_common_span(&plan, settings);
@@ -415,6 +415,46 @@ fn instead(file: &Path, presets: &[Preset]) -> String {
 
 fn names_of(presets: &[Preset]) -> String {
     presets.iter().map(|preset| preset.id.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the settings of a list: files of threads are not written, as otherwise.
+fn of_list(settings: &Settings, as_one: bool) -> Settings {
+    let reads = as_one
+        && settings.file_per.is_some()
+        && settings.mix.is_none()
+        && settings.writes.is_none();
+    Settings { op: settings.op.or(reads.then_some(Op::Read)), ..settings.clone() }
+}
+
+/// Returns the first target; a scratch file in `folder` if there is one.
+fn place_first(
+    asked: &Proposal,
+    resolved: &Resolved,
+    folder: Option<&Path>,
+    allowed: u64,
+) -> Result<(TargetSpec, Option<OpenTarget>), ProposeError> {
+    let target = match folder {
+        _ if asked.as_one => place_list(asked, resolved)?,
+        _ if !experiment::needs_file(asked.presets) => return without_file(asked, resolved),
+        Some(dir) => {
+            place_target(&Proposal { file: None, dir: Some(dir), ..*asked }, resolved, allowed)?
+        }
+        None => place_target(asked, resolved, allowed)?,
+    };
+    let open_target = OpenTarget::probe(&target)?;
+    Ok((target, Some(open_target)))
+}
+
+/// Returns the files that are read as one.
+fn place_list(asked: &Proposal, resolved: &Resolved) -> Result<TargetSpec, ProposeError> {
+    if asked.ranks.is_some() {
+        return Err(ProposeError::ListOfRanks);
+    }
+    if !experiment::needs_file(asked.presets) || resolved.parts.iter().all(writes) {
+        return Err(ProposeError::ListOfNone(names_of(asked.presets)));
+    }
+    let paths = asked.file.into_iter().chain(asked.others.iter().map(PathBuf::as_path));
+    Ok(locate_list(paths)?)
 }
 
 /// Returns the further targets, each another file.

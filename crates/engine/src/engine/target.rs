@@ -9,12 +9,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
 use super::below::{Layers, drop_files};
 use super::error::EngineError;
+use super::observe::measure_cached;
 use crate::backend::{OwnFile, Stamps, Target};
 use crate::facts::{BlockDevice, DirectSupport, TargetFacts, TargetKind};
 use crate::host::{self, Below};
-use crate::plan::{Cache, Cold, Job, Plan, TargetSpec, Writes};
+use crate::plan::{Cache, Cold, Job, ListedFile, Plan, TargetSpec, Writes};
 use crate::record::{FirstVisits, Note};
 use crate::stats::random::mix;
 use crate::sys::buffer::zeroed;
@@ -50,9 +53,18 @@ pub struct OpenTarget {
     made: MadeFiles,
     /// The files of single threads, where each has its own; `file` is the first.
     lane_files: Vec<LaneFile>,
+    /// The files of a list that are read as one; `file` is the largest.
+    listed: Vec<ListedTarget>,
     held: HeldFile,
     /// Removes the scratch file's name, if it has one, on drop.
     _scratch: Option<Scratch>,
+}
+
+/// A file of a list.
+#[derive(Debug)]
+struct ListedTarget {
+    own: OwnFile,
+    extents: Option<Extents>,
 }
 
 /// Creates an empty scratch file for the cells of a plan.
@@ -71,8 +83,10 @@ impl OpenTarget {
     /// Opens the target before the run: the user's file, or an empty unnamed file in the folder of
     /// the scratch file.
     pub fn probe(spec: &TargetSpec) -> Result<OpenTarget, EngineError> {
-        if let TargetSpec::File { path, .. } = spec {
-            return OpenTarget::existing(path);
+        match spec {
+            TargetSpec::File { path, .. } => return OpenTarget::existing(path),
+            TargetSpec::Files { dir, files, .. } => return OpenTarget::listed(dir, files),
+            _ => {}
         }
         let dir = spec.folder().ok_or(EngineError::NoFile)?;
         let scratch = Scratch::create(dir)
@@ -204,6 +218,7 @@ impl OpenTarget {
                 }
                 Ok(open_target)
             }
+            TargetSpec::Files { dir, files, .. } => OpenTarget::listed(dir, files),
             TargetSpec::Scratch { dir, keep: false, .. } => {
                 let scratch = create_scratch(plan, dir)?;
                 fill(scratch.file())?;
@@ -223,6 +238,72 @@ impl OpenTarget {
             fd::open_named(path).map_err(|error| EngineError::Open { path: path.into(), error })?;
         OpenTarget::new(file, path.into(), path, TargetKind::File, None)
             .map_err(|error| EngineError::Open { path: path.into(), error })
+    }
+
+    /// Opens the files of a list, which must be on one file system.
+    fn listed(dir: &Path, files: &[ListedFile]) -> Result<OpenTarget, EngineError> {
+        // Each lane opens them once more.
+        raise_file_limit(2 * files.len() as u64 + OTHER_FILES);
+        let mut opened = Vec::new();
+        for ListedFile { name, size } in files {
+            let (path, size) = (dir.join(name), *size);
+            let failed = |error| EngineError::Open { path: path.clone(), error };
+            let file = fd::open_regular_noatime(&path).map_err(failed)?;
+            if fd::size(&file).map_err(failed)? != size {
+                return Err(EngineError::Resized(path));
+            }
+            let held = HeldFile::new(file, Some(path.clone())).map_err(failed)?;
+            opened.push(OwnFile { path, held, size });
+        }
+        let largest = opened.iter().max_by_key(|own| own.size).ok_or(EngineError::NoFile)?;
+        let device = |own: &OwnFile| own.held.id().device();
+        if let Some(other) = opened.iter().find(|own| device(own) != device(largest)) {
+            let (a, b) = (largest.path.clone(), other.path.clone());
+            return Err(EngineError::SeveralFileSystems(a, b));
+        }
+        let failed = |error| EngineError::Open { path: largest.path.clone(), error };
+        let file = largest.held.file().try_clone().map_err(failed)?;
+        let kind = TargetKind::File;
+        let whole = OpenTarget::new(file, largest.path.clone(), dir, kind, None).map_err(failed)?;
+        let with_extents = |own: OwnFile| ListedTarget {
+            extents: whole.below.extents(own.held.file(), own.size).ok(),
+            own,
+        };
+        let listed: Vec<ListedTarget> = opened.into_iter().map(with_extents).collect();
+        let mut open_target = OpenTarget { listed, ..whole };
+        open_target.sum_list();
+        Ok(open_target)
+    }
+
+    /// Sums the facts over all files of the list.
+    fn sum_list(&mut self) {
+        let size = self.listed.iter().fold(0u64, |all, file| all.saturating_add(file.own.size));
+        (self.facts.size, self.target.size) = (size, size);
+        self.target.listed = self.listed.iter().map(|file| file.own.clone()).collect();
+        let whole = 0..u64::MAX;
+        let cached = measure_cached(&self.list_parts(&whole), true);
+        if let (Some(resident), Some(cached)) = (&mut self.facts.resident, cached) {
+            resident.share = cached.resident as f64 / size.max(1) as f64;
+        }
+        let extents: Option<Vec<&Extents>> =
+            self.listed.iter().map(|file| file.extents.as_ref()).collect();
+        if let (Some(stored), Some(extents)) = (&mut self.facts.stored, extents) {
+            stored.hole_bytes = extents.iter().map(|of| of.hole_bytes()).sum();
+            stored.extents = extents.iter().map(|of| of.count).sum();
+        }
+    }
+
+    /// Returns the part of each file of the list in a part of the whole.
+    fn list_parts(&self, whole: &Range<u64>) -> Vec<(&File, Range<u64>)> {
+        let mut before = 0u64;
+        let part = |listed: &'_ ListedTarget| {
+            let (start, end) = (before, before.saturating_add(listed.own.size));
+            before = end;
+            whole.start.clamp(start, end) - start..whole.end.clamp(start, end) - start
+        };
+        let parts: Vec<Range<u64>> = self.listed.iter().map(part).collect();
+        let files = self.listed.iter().map(|listed| &**listed.own.held.file());
+        files.zip(parts).filter(|(_, part)| !part.is_empty()).collect()
     }
 
     fn scratch(scratch: Scratch, dir: &Path) -> Result<OpenTarget, EngineError> {
@@ -292,6 +373,7 @@ impl OpenTarget {
             data: FileData { seed: 0, content: Content::default() },
             made: MadeFiles::default(),
             lane_files: Vec::new(),
+            listed: Vec::new(),
             held,
             _scratch: scratch,
         })
@@ -304,14 +386,16 @@ impl OpenTarget {
         span: Range<u64>,
         observed: bool,
     ) -> (Option<Layers<'_>>, Vec<Note>) {
-        Layers::of((&self.file, &self.below), self.extents.as_ref(), job, span, observed)
+        let parts = self.parts(job, &span).into_iter().map(|(_, part)| part);
+        let used: Vec<_> = self.all_extents().into_iter().zip(parts).collect();
+        Layers::of((&self.file, &self.below), &used, job, observed)
     }
 
     /// Returns why the target's name no longer leads to the measured file. Lanes keep using the
     /// open file, so its figures would be taken for the named file.
     pub fn replacement(&self) -> Option<String> {
-        match std::fs::metadata(&self.target.path) {
-            Ok(named) if FileId::from_metadata(&named) == self.held.id() => None,
+        let why = |path: &Path, held: &HeldFile| match std::fs::metadata(path) {
+            Ok(named) if FileId::from_metadata(&named) == held.id() => None,
             Ok(_) => {
                 Some("the file was replaced by another during the measurement; run again".into())
             }
@@ -320,6 +404,14 @@ impl OpenTarget {
             Err(error) => Some(format!(
                 "the file was renamed or removed during the measurement ({error}); run again"
             )),
+        };
+        let of_list = |listed: &ListedTarget| {
+            let OwnFile { path, held, .. } = &listed.own;
+            why(path, held).map(|why| format!("{}: {why}", path.display()))
+        };
+        match self.listed.is_empty() {
+            true => why(&self.target.path, &self.held),
+            false => self.listed.iter().find_map(of_list),
         }
     }
 
@@ -362,6 +454,18 @@ fn stamps(plan: &Plan) -> Option<Stamps> {
 
 fn logical_block(device: &BlockDevice) -> Option<u32> {
     device.logical_block.and_then(|b| u32::try_from(b).ok())
+}
+
+/// Descriptors that a process needs for anything else than a list of files.
+const OTHER_FILES: u64 = 256;
+
+/// Raises the limit of open files to `wanted`, as far as that is permitted: open(2) fails beyond.
+fn raise_file_limit(wanted: u64) {
+    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
+        && soft < wanted
+    {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, wanted.min(hard), hard);
+    }
 }
 
 /// Returns why the kernel refuses O_DIRECT, if it does.
@@ -457,7 +561,7 @@ impl MadeFiles {
 impl LaneFile {
     fn create(scratch: Scratch) -> io::Result<(LaneFile, OwnFile)> {
         let held = HeldFile::new(scratch.file().try_clone()?, scratch.name())?;
-        let own = OwnFile { path: scratch.path(), held };
+        let own = OwnFile { path: scratch.path(), held, size: 0 };
         let file = Arc::clone(own.held.file());
         Ok((LaneFile { file, filled: AtomicU64::new(0), _scratch: Some(scratch) }, own))
     }
@@ -468,12 +572,34 @@ impl OpenTarget {
     fn first_lane_file(&self) -> (LaneFile, OwnFile) {
         let (held, path) = (self.held.clone(), self.target.path.clone());
         let file = Arc::clone(&self.file);
-        (LaneFile { file, filled: AtomicU64::new(0), _scratch: None }, OwnFile { path, held })
+        (
+            LaneFile { file, filled: AtomicU64::new(0), _scratch: None },
+            OwnFile { path, held, size: 0 },
+        )
     }
 
-    /// Returns the files that a job works on: one, or one per thread.
+    /// Returns the files that a job works on, each with its part: that of `window`, which is of a
+    /// whole list and else of each file.
+    pub fn parts(&self, job: &Job, window: &Range<u64>) -> Vec<(&File, Range<u64>)> {
+        if !self.listed.is_empty() {
+            return self.list_parts(window);
+        }
+        self.files(job).into_iter().map(|file| (file, window.clone())).collect()
+    }
+
+    /// Returns the extents of each file, as far as they are known.
+    pub fn all_extents(&self) -> Vec<Option<&Extents>> {
+        if self.listed.is_empty() {
+            return vec![self.extents.as_ref()];
+        }
+        self.listed.iter().map(|file| file.extents.as_ref()).collect()
+    }
+
+    /// Returns the files that a job works on: one, one per thread, or a whole list.
     pub fn files(&self, job: &Job) -> Vec<&File> {
-        if job.has_own_files() {
+        if !self.listed.is_empty() {
+            self.list_parts(&(0..job.span)).into_iter().map(|(file, _)| file).collect()
+        } else if job.has_own_files() {
             let lanes = self.lane_files.iter().take(job.threads as usize);
             lanes.map(|lane| &*lane.file).collect()
         } else {

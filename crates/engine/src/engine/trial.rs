@@ -249,9 +249,9 @@ pub(super) fn run_part_alone(
     let neighbour = (stage.neighbour)()?.zip(neighbour).map(|(now, then)| now.since(&then));
     let below = layers.zip(below).map(|(layers, then)| Box::new(layers.counts_since(job, &then)));
     let ready = Ready { cached: opened.or(ready.cached), ..ready };
-    let cached_after = watched
-        .then(|| observe::measure_cached(&files, &stage.window(job), job.cache != Cache::AsIs))
-        .flatten();
+    let parts = || open_target.parts(job, &stage.window(job));
+    let may_disturb = job.cache != Cache::AsIs;
+    let cached_after = watched.then(|| observe::measure_cached(&parts(), may_disturb)).flatten();
     let stop = || !observed || (stage.cut)().is_some();
     let ground = || drop_below(open_target, &stop);
     let evidence = Evidence {
@@ -342,7 +342,8 @@ fn make_ready(
 fn measure_opened(stage: &TrialStage, job: &Job) -> Option<Cached> {
     let target = stage.open_target.for_job(job);
     let is_remote = target.facts.network || target.facts.fuse;
-    let measure = || observe::measure_cached(&target.files(job), &stage.window(job), false);
+    let parts = || target.parts(job, &stage.window(job));
+    let measure = || observe::measure_cached(&parts(), false);
     is_remote.then(measure).flatten()
 }
 
@@ -410,7 +411,7 @@ fn collect_result(
     let whole = !lanes.iter().any(|l| l.tally.rest > 0 || l.share.quota < l.share.blocks);
     let known = whole || !spec.executor.info().is_peer() || spec.job.pattern == Pattern::Seq;
     trial.hole_bytes =
-        hole_bytes(&coverage, open_target.extents.as_ref()).filter(|bytes| known || *bytes == 0);
+        hole_bytes(&coverage, &open_target.all_extents()).filter(|bytes| known || *bytes == 0);
     trial.resident_before = ready.cached.map(|c| c.resident);
     trial.resident_after = cached_after.map(|c| c.resident);
     let proved = ready.cached.is_some() || ready.reached == Preparation::AsIs;
@@ -496,6 +497,7 @@ fn flush_cpu_caches(stage: &TrialStage, job: &Job, ready: &Ready) -> Option<Cach
     let open_target = stage.open_target.for_job(job);
     // Mapping a file that is not in memory would read it.
     let resident = !job.makes_files()
+        && open_target.target.listed.is_empty()
         && stage.role.place.is_none()
         && (job.cache == Cache::Warm || ready.cached.is_some_and(|c| c.resident >= job.span));
     let found = cpu_cache::flush(
@@ -575,7 +577,7 @@ fn fill_lane_evidence(
         evidence.unique_bytes = bytes.iter().map(|(_, unique)| unique).sum();
     }
     evidence.written = spec.job.mix.map(|_| coverage.iter().map(Coverage::written_bytes).sum());
-    if !spec.job.has_own_files() {
+    if !spec.job.has_own_files() && spec.target.listed.is_empty() {
         evidence.overlap_bytes = overlap(coverage);
     }
     let (flying, waits) = lanes

@@ -145,9 +145,10 @@ pub(super) fn failure(what: &str, error: &io::Error) -> Failure {
 /// Writes files back and drops them from the page cache; returns the sum of the first `bytes` of
 /// each that stay cached, `None` if that cannot be measured.
 fn drop_files(files: &[&File], bytes: u64, stop: &dyn Fn() -> bool) -> io::Result<Option<u64>> {
-    let left = Cached::of_each(files, bytes, |file| {
+    let parts: Vec<_> = files.iter().map(|file| (*file, 0..bytes)).collect();
+    let left = Cached::of_each(&parts, |file, part| {
         file.sync_data()?;
-        Ok(cold::make_cold_within(file, 0..bytes, stop)?.left)
+        Ok(cold::make_cold_within(file, part, stop)?.left)
     })?;
     Ok(left.map(|cached| cached.resident))
 }

@@ -4,106 +4,38 @@
 //! A worker unshares its descriptor table and then opens its own file description, so no other
 //! thread slows down its calls.
 
-use std::borrow::Cow;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::control::Cut;
 use super::error::Failure;
-use super::executor::Executor;
+use super::legs::{self, Leg};
 use super::pace_of_lanes::lanes_with_work;
-use crate::backend::access_pattern::{Place, Share, is_shared};
-use crate::backend::claims::{Claims, Cursor};
+pub(super) use super::spec::{Spec, cpus};
+use crate::backend::access_pattern::Share;
+use crate::backend::claims::Cursor;
 use crate::backend::lane_log::{LaneLog, LogRing};
 use crate::backend::meter::Timed;
-use crate::backend::pace::{Anchor, LanePace, PaceSpec};
+use crate::backend::pace::{Anchor, LanePace};
 use crate::backend::work::{Assignment, Published, Tally};
-use crate::backend::{Backend, BackendError, Target, Work, drive};
-use crate::plan::{CpuList, Info, Job, Op, Sync};
+use crate::backend::{Backend, BackendError, Work, drive};
+use crate::plan::{Job, Op, Sync};
 use crate::record::{LaneSample, LatencyLog, LogEntry, Note, Rounds, Sample, SampleParts, Slept};
 use crate::sys::clock::{Clock, monotonic_nanos, since_boot};
 use crate::sys::process_io::ProcessIo;
 use crate::sys::threads::{self, Affinity};
 use crate::sys::usage::{RunQueue, Usage};
 
-/// The complete specification of one trial's work.
-#[derive(Clone)]
-pub(super) struct Spec {
-    pub executor: Executor,
-    pub job: Job,
-    pub target: Target,
-    /// Operations of one pass over all lanes.
-    pub count: u64,
-    pub passes: u64,
-    pub seed: u64,
-    pub timed: Timed,
-    /// Ends the trial this long after its lanes began.
-    pub limit: Option<Duration>,
-    /// The blocks of the span to use; `None` = all.
-    pub part: Option<Range<u64>>,
-    /// Where this process works in a file that others use too.
-    pub place: Option<Place>,
-    /// The CPUs that its lanes are pinned to.
-    pub cpus: Option<CpuList>,
-    /// It is complete when `limit` is over.
-    pub ends_by_time: bool,
-    /// It is complete earlier if it is steady over rounds of this length.
-    pub steady: Option<Duration>,
-    /// It is complete whenever it ends.
-    pub watched: bool,
-    /// Takes pieces of this many intervals out of its log while it runs.
-    pub piece: Option<u32>,
-    /// When its operations start; `None` = at full speed.
-    pub pace: Option<PaceSpec>,
-}
-
-impl Spec {
-    /// Returns the description of the executor, with the job's options.
-    pub fn info(&self) -> &'static Info {
-        self.executor.info().of(&self.job.backend)
-    }
-
-    /// Returns the job of each lane: a lane with a separate file is alone on it, and in a file that
-    /// processes share it sees all of it.
-    pub fn job_of_lane(&self) -> Cow<'_, Job> {
-        match self.place {
-            _ if self.job.has_own_files() => Cow::Owned(self.job.on_own_file()),
-            Some(place) => Cow::Owned(Job { span: place.whole(self.job.span), ..self.job.clone() }),
-            None => Cow::Borrowed(&self.job),
-        }
-    }
-
-    /// Returns the number of CPUs that its lanes may use.
-    pub fn cpus(&self) -> u64 {
-        self.cpus.as_ref().map_or_else(cpus, |cpus| cpus.distinct().len() as u64)
-    }
-
-    /// Returns the share of a lane.
-    pub fn share(&self, lane: u32) -> Share {
-        let part = self.part.clone().unwrap_or(0..self.job.blocks());
-        Share::within(&self.job, part, lane, self.count, self.seed).at(self.place)
-    }
-
-    /// Returns whether the starts of its operations are intended at a rate.
-    pub fn has_rate(&self) -> bool {
-        matches!(self.pace, Some(PaceSpec::Rate(_)))
-    }
-
-    /// Returns the claims on blocks, if the lanes share them.
-    pub fn claims(&self) -> Option<Claims> {
-        is_shared(&self.job).then(|| Claims::new(&self.share(0), &self.job, self.passes))
-    }
-}
-
 /// The work of one lane, and when it ran, in nanoseconds of CLOCK_MONOTONIC.
 pub(super) struct LaneResult {
     pub lane: u32,
     pub share: Share,
+    /// Its part of each file of a list, in order.
+    pub legs: Vec<Leg>,
     pub tally: Tally,
     pub start: u64,
     /// When the last operation ended; `end` is after the fdatasync of `--sync end`.
@@ -233,12 +165,6 @@ pub(super) fn run(
     Ok(LaneResults { lanes, samples, log, timed_out, rounds, notes })
 }
 
-/// Returns the number of CPUs that this process may use.
-pub(super) fn cpus() -> u64 {
-    static CPUS: OnceLock<u64> = OnceLock::new();
-    *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get() as u64))
-}
-
 impl TrialShared {
     fn new(spec: &Spec, backend: &'static dyn Backend) -> TrialShared {
         let threads = spec.job.threads;
@@ -272,8 +198,11 @@ impl TrialShared {
 
     /// Returns the pace as a lane keeps it.
     fn pace_of(&self, lane: u32) -> Option<LanePace<'_>> {
-        let lanes = lanes_with_work(&self.spec.job, self.spec.count) as u32;
         let (anchor, spins) = (&self.anchor, self.spin);
+        let (lane, lanes) = match self.spec.pace.and_then(|_| legs::place(&self.spec, lane)) {
+            Some(place) => place,
+            None => (lane, lanes_with_work(&self.spec.job, self.spec.count) as u32),
+        };
         self.spec.pace.map(|spec| LanePace { spec, anchor, lane, lanes, spins })
     }
 
@@ -316,35 +245,53 @@ fn spawn(
     std::thread::Builder::new().name(format!("lane {lane}")).stack_size(256 << 10).spawn(body)
 }
 
-/// Runs a lane from opening its file to its tally.
-fn run_lane(shared: &TrialShared, lane: u32) -> Done {
+/// Returns the work of a lane.
+fn make_work<'a>(shared: &'a TrialShared, lane: u32, job: &Job, share: Share) -> Work<'a> {
     let Spec { passes, timed, .. } = &shared.spec;
-    let (job, target) = (shared.spec.job_of_lane(), shared.spec.target.of_lane(lane));
-    let (job, target) = (&*job, &*target);
-    let backend = shared.backend;
-    // Before threads are started that inherit it.
-    if let Some(cpu) = shared.spec.cpus.as_ref().map(|cpus| cpus.of_lane(lane)) {
-        let pinned = Affinity::only(cpu as usize).apply();
-        pinned.map_err(|error| BackendError::Pin { cpu, error })?;
-    }
-    let unshared = threads::unshare_files();
-    let mut open = backend.open(target, job, lane)?;
-    let syncing =
-        if job.op == Op::Write && job.sync == Sync::End { Some(target.open(job)?) } else { None };
-    let share = shared.spec.share(lane);
+    let published = &shared.published[lane as usize];
     let mut work = Work::new(Assignment {
         passes: *passes,
         timed: *timed,
         cursor: shared.cursor.as_ref(),
         log: shared.logs.get(lane as usize).map(|ring| LaneLog { ring, opened: &shared.opened }),
         pace: shared.pace_of(lane),
-        ..backend.assignment(job, share, &shared.stop, &shared.published[lane as usize])
+        ..shared.backend.assignment(job, share, &shared.stop, published)
     });
-    if unshared.is_err() {
-        work.note(Note::SharedDescriptors);
-    }
     if !Clock::best().tsc && *timed != Timed::None {
         work.note(Note::SlowClock);
+    }
+    work
+}
+
+/// Pins the calling thread to the CPU of its lane, if it has one.
+fn pin(spec: &Spec, lane: u32) -> Result<(), BackendError> {
+    let Some(cpu) = spec.cpus.as_ref().map(|cpus| cpus.of_lane(lane)) else { return Ok(()) };
+    let pinned = Affinity::only(cpu as usize).apply();
+    pinned.map_err(|error| BackendError::Pin { cpu, error })
+}
+
+/// Runs a lane from opening its file to its tally.
+fn run_lane(shared: &TrialShared, lane: u32) -> Done {
+    let (job, target) = (shared.spec.job_of_lane(), shared.spec.target.of_lane(lane));
+    let (mut job, mut target) = (&*job, &*target);
+    let legs = legs::of_lane(&shared.spec, lane);
+    let first = legs::first(&shared.spec, &legs);
+    if let Some((of_file, file)) = &first {
+        (job, target) = (of_file, file);
+    }
+    let backend = shared.backend;
+    // Before threads are started that inherit it.
+    pin(&shared.spec, lane)?;
+    let unshared = threads::unshare_files();
+    let mut open = backend.open(target, job, lane)?;
+    let syncing =
+        if job.op == Op::Write && job.sync == Sync::End { Some(target.open(job)?) } else { None };
+    let list = legs::open_all(&shared.spec, &legs)?;
+    let whole = list.as_ref().map(|_| legs::whole(&shared.spec, &legs));
+    let share = whole.unwrap_or_else(|| shared.spec.share(lane));
+    let mut work = make_work(shared, lane, job, share);
+    if unshared.is_err() {
+        work.note(Note::SharedDescriptors);
     }
     // Unknown means that the helper has not run yet.
     let helped = open.helper_nanos().unwrap_or(0);
@@ -355,7 +302,12 @@ fn run_lane(shared: &TrialShared, lane: u32) -> Done {
     let before = Usage::thread().unwrap_or_default();
     let queued = queue.nanos();
     let start = monotonic_nanos();
-    drive::run(open.as_mut(), &mut work).map_err(|error| error.with_current_size(target))?;
+    match list {
+        Some(files) => files.run(open.as_mut(), &mut work)?,
+        None => {
+            drive::run(open.as_mut(), &mut work).map_err(|error| error.with_current_size(target))?
+        }
+    }
     let ran = monotonic_nanos();
     // At a rate, the trial begins and ends with its intended starts.
     let (start, over) = work.window().unwrap_or((start, ran));
@@ -374,7 +326,7 @@ fn run_lane(shared: &TrialShared, lane: u32) -> Done {
         Some(nanos) => usage.system_nanos += nanos.saturating_sub(helped),
         None => work.note(Note::HelperUncounted),
     }
-    Ok(LaneResult { lane, share, tally: work.tally(), start, ran, end, usage, queued })
+    Ok(LaneResult { lane, share, legs, tally: work.tally(), start, ran, end, usage, queued })
 }
 
 /// The waiting thread's state: it collects lanes, takes samples and raises the stop flag.

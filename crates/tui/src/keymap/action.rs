@@ -45,6 +45,7 @@ pub enum Action {
     Budget,
     Copy,
     Mark,
+    AsOne,
     Compare,
     Baseline,
     Export,

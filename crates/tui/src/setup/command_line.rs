@@ -9,15 +9,17 @@ use crate::plan::{Preset, Settings};
 /// File names that the command line would take for a subcommand.
 const COMMANDS: &[&str] = &["sessions", "host", "serve", "help"];
 
-/// Builds the command line for files, or else for scratch files in folders, and for settings over
-/// a preset.
+/// Builds the command line for files, read as one or compared, or else for scratch files in
+/// folders, and for settings over a preset.
 pub fn build_command(
     files: &[PathBuf],
+    as_one: bool,
     folders: &[PathBuf],
     preset: &Preset,
     settings: &Settings,
 ) -> String {
     let mut words = vec!["iotui".to_string(), "--batch".into()];
+    words.extend(as_one.then(|| "--as-one".into()));
     words.extend(files.iter().map(|file| quote(as_file(file).as_os_str())));
     for folder in folders {
         words.extend(["--dir".into(), quote(folder.as_os_str())]);
@@ -194,7 +196,7 @@ mod tests {
         ] {
             let preset = preset(preset_id).unwrap();
             let name = OsString::from_vec(name.to_vec());
-            let text = build_command(&[PathBuf::from(&name)], &[], &preset, &settings);
+            let text = build_command(&[PathBuf::from(&name)], false, &[], &preset, &settings);
             let (file, dir, named, back) = parse_line(&text);
             let file = file.unwrap();
             assert_eq!(Path::new(&file).file_name(), Some(name.as_os_str()), "{text}");
@@ -204,14 +206,15 @@ mod tests {
             );
             assert_eq!((dir, named.as_str(), &back), (None, preset_id, &settings), "{text}");
         }
-        let text = build_command(&[], &["/tmp/a b".into()], &preset("quick").unwrap(), &all);
+        let text = build_command(&[], false, &["/tmp/a b".into()], &preset("quick").unwrap(), &all);
         assert_eq!(parse_line(&text).1, Some("/tmp/a b".into()));
         assert!(
             text.starts_with("iotui --batch --dir '/tmp/a b' -b read,stdio+buf=64k -s '1k..8m*4'"),
             "{text}"
         );
         let both = ["/mnt/a".into(), "/mnt/b".into()];
-        let text = build_command(&[], &both, &preset("quick").unwrap(), &Settings::default());
+        let text =
+            build_command(&[], false, &both, &preset("quick").unwrap(), &Settings::default());
         assert_eq!(text, "iotui --batch --dir /mnt/a --dir /mnt/b");
     }
 
@@ -220,7 +223,7 @@ mod tests {
         let mut raw = preset("raw").unwrap();
         raw.settings.set("direct", "true").unwrap();
         let settings = settings_of(&[("direct", "false"), ("block-size", "4k")]);
-        let text = build_command(&[], &[], &raw, &settings);
+        let text = build_command(&[], false, &[], &raw, &settings);
         let (_, _, named, back) = parse_line(&text);
         assert_eq!((named.as_str(), &back), ("raw", &settings), "{text}");
         assert!(text.contains("--direct=no"), "{text}");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::experiment::Choices;
 use crate::facts::DirectSupport;
-use crate::plan::{Info, Job, Settings, TargetSpec};
+use crate::plan::{Info, Job, ListedFile, Settings, TargetSpec};
 use crate::spoken::speak;
 use crate::units::short_bytes;
 
@@ -20,6 +20,8 @@ pub struct Constraints<'a> {
     pub unavailable: &'a [(&'static str, String)],
     /// Whether the target is an existing file, which iotui never writes.
     pub exists: bool,
+    /// The files are read as one.
+    pub as_one: bool,
     /// Size of the target in bytes, if known.
     pub size: Option<u64>,
     pub direct: Option<DirectSupport>,
@@ -40,6 +42,10 @@ impl Constraints<'_> {
     fn target(&self) -> TargetSpec {
         let (path, size) = (PathBuf::new(), self.size.unwrap_or(ANY_SIZE));
         match self.exists {
+            _ if self.as_one => {
+                let files = vec![ListedFile { name: path.clone(), size }];
+                TargetSpec::Files { dir: path, files, size }
+            }
             true => TargetSpec::File { path, size },
             false => TargetSpec::Scratch { dir: path, size, keep: false },
         }
@@ -123,6 +129,7 @@ mod tests {
             infos: &infos,
             unavailable: if exists { &[] } else { &unavailable },
             exists,
+            as_one: false,
             size: Some(1 << 20),
             direct: Some(DirectSupport::Known(align)),
         };

@@ -57,6 +57,8 @@ pub struct Setup {
     pub file: Option<PathBuf>,
     /// Further files, or without a file further folders, measured in the same rounds.
     pub others: Vec<PathBuf>,
+    /// The files, and all files of folders among them, are read as one.
+    pub as_one: bool,
     pub dir: Option<PathBuf>,
     /// Only what the user chose; the preset fills the gaps.
     pub settings: Settings,
@@ -126,6 +128,12 @@ impl Setup {
         self
     }
 
+    /// Reads the files, and all files of folders among them, as one.
+    pub fn reading_as_one(mut self, as_one: bool) -> Setup {
+        self.as_one = as_one && self.file.is_some();
+        self
+    }
+
     /// Returns the effects that fill the screen before the first key.
     pub fn start(&mut self) -> Vec<Effect> {
         self.browser.loading = Some(self.browser.dir.clone());
@@ -156,7 +164,8 @@ impl Setup {
 
     /// Returns the command line for the current choices.
     pub fn command(&self) -> String {
-        build_command(&self.files(), &self.folders(), &self.preset, &self.settings)
+        let (files, folders) = (self.files(), self.folders());
+        build_command(&files, self.as_one, &folders, &self.preset, &self.settings)
     }
 
     /// Returns the chosen files; none is a scratch file.
@@ -180,9 +189,12 @@ impl Setup {
         let least = plan.and_then(|plan| plan.targets().map(TargetSpec::size).min());
         let size = least.map(|size| match self.others.is_empty() {
             true => show_bytes(size),
+            false if self.as_one => show_bytes(size),
             false => format!("{} of each", show_bytes(size)),
         });
+        let list = plan.map(|plan| &plan.target).filter(|target| !target.listed().is_empty());
         let name = match &self.file {
+            _ if list.is_some() => list.map_or(String::new(), TargetSpec::describe_list),
             Some(_) if !self.others.is_empty() => format!("{} files", 1 + self.others.len()),
             Some(path) => path
                 .file_name()
@@ -270,6 +282,7 @@ impl Setup {
             number: self.planning.number,
             file: self.file.clone(),
             others: self.others.clone(),
+            as_one: self.as_one,
             dir: if self.file.is_none() { self.dir.clone() } else { None },
             preset: self.chosen_preset(),
             settings: self.settings.clone(),
@@ -356,6 +369,7 @@ impl Setup {
             infos: &self.infos,
             unavailable: &self.planning.unavailable,
             exists: self.exists && self.file.is_some(),
+            as_one: self.as_one,
             size: planned_size.or_else(|| self.browsed_size()),
             direct: proposed.and_then(|proposed| proposed.facts.direct),
         }
@@ -369,6 +383,7 @@ impl Setup {
     fn is_planned_target(&self) -> bool {
         match (self.plan().map(|plan| &plan.target), &self.file) {
             (Some(TargetSpec::Scratch { .. }), None) => true,
+            (Some(TargetSpec::Files { .. }), Some(_)) => self.as_one,
             (Some(TargetSpec::File { path, .. } | TargetSpec::New { path, .. }), Some(file)) => {
                 path == file
             }

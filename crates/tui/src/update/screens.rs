@@ -219,13 +219,14 @@ pub fn perform(model: &mut Model, request: Request) -> Vec<Effect> {
         Request::PlanProbes { number, probes } => {
             let (file, dir) = probe_target(&model.setup, &probes);
             let ProbeChoice { preset, settings, .. } = *probes;
-            let question = Question { number, file, others: Vec::new(), dir, preset, settings };
+            let question =
+                Question { number, file, others: Vec::new(), as_one: false, dir, preset, settings };
             vec![Effect::Ask(Query::PlanLab(Box::new(question)))]
         }
         Request::CopyProbes(probes) => {
             let (file, dir) = probe_target(&model.setup, &probes);
             let ProbeChoice { preset, settings, .. } = &*probes;
-            let line = build_command(file.as_slice(), dir.as_slice(), preset, settings);
+            let line = build_command(file.as_slice(), false, dir.as_slice(), preset, settings);
             vec![Effect::Copy(line)]
         }
     }

@@ -97,6 +97,7 @@ const OTHER: &[(&str, &str)] = &[
     ("mix", "50"),
     ("cpu-cache", "flush"),
     ("writes", "append"),
+    ("opened", "timed"),
 ];
 
 #[test]

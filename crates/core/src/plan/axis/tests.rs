@@ -1,6 +1,6 @@
 use super::*;
 use crate::plan::{
-    Arrival, Cache, Choice, CpuCache, FilePer, Layout, Op, Pattern, Rate, Sync, Writes,
+    Arrival, Cache, Choice, CpuCache, FilePer, Layout, Op, Opened, Pattern, Rate, Sync, Writes,
 };
 
 fn job(backend: &str, block: u64, cache: Cache) -> Job {
@@ -54,6 +54,7 @@ fn opposites() -> [Job; 2] {
         cpu_cache: CpuCache::Flush,
         writes: Writes::Append,
         file_per: FilePer::Thread,
+        opened: Opened::Timed,
         target: Some(1),
         variant: Some("mq".parse().unwrap()),
         ranks: Some(4),
@@ -81,7 +82,7 @@ fn each_axis_clears_its_value() {
     let other = Axis::ALL.into_iter().fold(jobs[1].clone(), |job, axis| axis.without(&job));
     assert_eq!(bare, other, "a part of the job has no axis");
     let places: Vec<u8> = Axis::columns().iter().map(|axis| axis.row().place).collect();
-    assert_eq!(places, (0..23).collect::<Vec<u8>>());
+    assert_eq!(places, (0..24).collect::<Vec<u8>>());
 }
 
 #[test]
@@ -106,8 +107,8 @@ fn labels_omit_implied_values() {
     assert_eq!(
         odd.label(),
         "seek 4 B warm random 9 threads queue depth 2 direct O_DSYNC after every 4 \
-         writes CPU caches flushed on B with mq 4 ranks at 1k/s at random times with pauses of \
-         5.00 ms"
+         writes whole files per thread with opening CPU caches flushed on B with mq 4 ranks at \
+         1k/s at random times with pauses of 5.00 ms"
     );
     assert_eq!(odd.describe(&[Axis::Sync, Axis::Xor]), "O_DSYNC with XOR");
     assert_eq!(Axis::Direct.phrase_among(&plain, true).as_deref(), Some("buffered"));

@@ -36,6 +36,7 @@ const EACH: &[(&str, &str)] = &[
     ("cpu-cache", "keep,flush"),
     ("writes", "overwrite,append"),
     ("file-per", "run,thread"),
+    ("opened", "before,timed"),
     ("trials", "3"),
     ("until", "0.5%"),
     ("budget", "9s"),

@@ -166,6 +166,7 @@ fn file(target: &TargetSpec, facts: TargetEvidence, letter: &str) -> Facts {
     let kind = match target {
         TargetSpec::Scratch { .. } => "scratch file",
         TargetSpec::File { .. } => "existing file",
+        TargetSpec::Files { .. } => "existing files, read as one",
         TargetSpec::New { .. } => "created by the run",
         TargetSpec::None => "",
     };
@@ -193,6 +194,7 @@ pub fn path(target: &TargetSpec) -> String {
     match target {
         TargetSpec::Scratch { dir, .. } => format!("scratch file in {}", text::show_path(dir)),
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => text::show_path(path),
+        list @ TargetSpec::Files { .. } => list.describe_list(),
         TargetSpec::None => String::new(),
     }
 }

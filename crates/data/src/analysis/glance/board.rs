@@ -45,7 +45,8 @@ pub struct Board {
     pub outcome: Option<Holds>,
     /// Sentences next to the number: `half of them take up to 63 µs`.
     pub beside: Vec<String>,
-    /// Sentences of the answer in place of the usual ones, where a table replaces their picture.
+    /// Sentences of the answer: in place of the usual ones where a table replaces their picture,
+    /// else before them.
     pub facts: Vec<String>,
     /// The axis of the rows.
     pub axis: &'static str,

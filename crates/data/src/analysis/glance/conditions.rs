@@ -102,6 +102,10 @@ fn describe_target(plan: &Plan) -> String {
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
             path.file_name().map_or_else(String::new, |name| show_path(name.as_ref()))
         }
+        TargetSpec::Files { dir, files, .. } => {
+            let folder = dir.file_name().unwrap_or(dir.as_os_str());
+            format!("{} in {}", units::counted(files.len(), "file"), show_path(folder.as_ref()))
+        }
         TargetSpec::Scratch { .. } => "scratch file".into(),
         TargetSpec::None => String::new(),
     }

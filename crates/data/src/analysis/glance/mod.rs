@@ -6,6 +6,7 @@ mod board;
 mod columns;
 mod conditions;
 mod facts;
+mod load;
 mod model;
 mod neighbours;
 mod origin;
@@ -124,16 +125,16 @@ pub fn glance(
             (Vec::new(), vec![answer.text.clone()])
         }
         _ => {
-            let facts = facts::facts(session, results, &shown_figures, answer);
+            let mut facts = board.as_ref().map_or(Vec::new(), |board| board.facts.clone());
+            facts.extend(facts::facts(session, results, &shown_figures, answer));
             // Conditions have sentences of their own.
             let head = board.iter().filter(|_| expected.is_empty()).map(Board::headline);
             let head = head.filter(|said| !said.is_empty());
             (head.chain(facts::headline(results, &shown_figures)).collect(), facts)
         }
     };
-    let facts = facts.into_iter().chain(answer.courses.iter().cloned()).collect();
-    let settled = settled::settled(session, results);
-    let widest = table.and_then(Board::widest);
+    let facts = [facts, answer.courses.clone()].concat();
+    let (settled, widest) = (settled::settled(session, results), table.and_then(Board::widest));
     let (mut trust, warned) = trust::trust(session, &shown, probes, settled, widest);
     trust.text += &others;
     Glance {
@@ -197,7 +198,8 @@ fn find_board(
     if !answer.picked.is_empty() {
         return pictures::picked(session, results, &answer.picked);
     }
-    let board = growing_board(session, results, &answer.knees)
+    let board = load::load(session, results)
+        .or_else(|| growing_board(session, results, &answer.knees))
         .or_else(|| pictures::picture(session, results, answer))?;
     Some(board).filter(|board| !board.number.is_empty())
 }

@@ -1,5 +1,6 @@
 mod board;
 mod commits;
+mod load;
 mod pictures;
 
 use std::time::Duration;

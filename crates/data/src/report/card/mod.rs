@@ -11,6 +11,8 @@ mod text;
 pub use self::figures::details;
 pub use self::text::{board_lines, glance_text};
 
+use std::path::Path;
+
 use self::page::{CardPage, WRONG};
 use super::picture::scene::{Ink, Scene};
 use super::{Format, Look, anonymize, png, svg};
@@ -41,11 +43,10 @@ const MISLEADING: Ink = Ink::Color("#b07a00");
 /// Returns the glance of a session without private names, except for its file and variants.
 fn glance_of(session: &Session) -> Glance {
     let mut private = anonymize(session);
-    if let (
-        TargetSpec::File { path: hidden, .. } | TargetSpec::New { path: hidden, .. },
-        TargetSpec::File { path, .. } | TargetSpec::New { path, .. },
-    ) = (&mut private.plan.target, &session.plan.target)
-        && let Some(name) = path.file_name()
+    if let TargetSpec::File { path: hidden, .. }
+    | TargetSpec::New { path: hidden, .. }
+    | TargetSpec::Files { dir: hidden, .. } = &mut private.plan.target
+        && let Some(name) = session.plan.target.path().and_then(Path::file_name)
     {
         *hidden = name.into();
     }

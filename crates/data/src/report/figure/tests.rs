@@ -5,7 +5,7 @@ use super::*;
 use crate::analysis;
 use crate::analysis::Metric;
 use crate::plan::{
-    Cache, Choice, CpuCache, Job, Layout, Op, Pattern, ProbeCell, Rate, Sync, Writes,
+    Cache, Choice, CpuCache, Job, Layout, Op, Opened, Pattern, ProbeCell, Rate, Sync, Writes,
 };
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Unit as Value};
 use crate::report::Spread;
@@ -111,6 +111,7 @@ fn different_curves_have_different_signs() {
         cpu_cache: _,
         writes: _,
         file_per: _,
+        opened: _,
         target: _,
         variant: _,
         ranks: _,
@@ -132,22 +133,27 @@ fn different_curves_have_different_signs() {
         (plain.clone(), Job { sync: Sync::Fsync, ..plain.clone() }),
         (plain.clone(), Job { mix: Some(70), ..plain.clone() }),
         (plain.clone(), Job { writes: Writes::Append, ..plain.clone() }),
+        (plain.clone(), Job { opened: Opened::Timed, ..plain.clone() }),
         (plain.clone(), Job { target: Some(1), ..plain.clone() }),
         (plain.clone(), Job { ranks: Some(2), ..plain.clone() }),
         (shared.clone(), Job { ranks: Some(4), ..shared.clone() }),
         (shared.clone(), Job { layout: Layout::Strided, ..shared.clone() }),
         (shared.clone(), Job { layout: Layout::PerRank, ..shared }),
     ] {
-        // Two curves along the block size.
-        let cells = [&one, &other]
-            .into_iter()
-            .flat_map(|job| [4096, 65_536, 1 << 20].map(|block| Job { block, ..job.clone() }));
-        let all = drawn(&measured(cells.collect()));
-        let keys: Vec<&LegendKey> = all.iter().flat_map(|group| &group.keys).collect();
-        assert!(keys.len() == 2 && keys[0].name != keys[1].name, "{other:?}: {keys:?}");
-        let sign = |key: &LegendKey| (key.hue, key.mark, key.line);
-        assert_ne!(sign(keys[0]), sign(keys[1]), "{keys:?}");
+        assert_signs_differ(&one, &other);
     }
+}
+
+/// Draws two curves along the block size.
+fn assert_signs_differ(one: &Job, other: &Job) {
+    let cells = [one, other]
+        .into_iter()
+        .flat_map(|job| [4096, 65_536, 1 << 20].map(|block| Job { block, ..job.clone() }));
+    let all = drawn(&measured(cells.collect()));
+    let keys: Vec<&LegendKey> = all.iter().flat_map(|group| &group.keys).collect();
+    assert!(keys.len() == 2 && keys[0].name != keys[1].name, "{other:?}: {keys:?}");
+    let sign = |key: &LegendKey| (key.hue, key.mark, key.line);
+    assert_ne!(sign(keys[0]), sign(keys[1]), "{keys:?}");
 }
 
 #[test]

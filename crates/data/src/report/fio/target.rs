@@ -24,6 +24,12 @@ impl FioTarget {
             TargetSpec::File { path, .. } => {
                 FioTarget { path: path.clone(), writable: false, comments: Vec::new() }
             }
+            TargetSpec::Files { dir, files, .. } => {
+                let first = files.first().map_or(FALLBACK_NAME.as_ref(), |file| &*file.name);
+                let comment =
+                    format!("iotui read {} files as one; these jobs read the first.", files.len());
+                FioTarget { path: dir.join(first), writable: false, comments: vec![comment] }
+            }
             TargetSpec::None => FioTarget {
                 path: FALLBACK_NAME.into(),
                 writable: false,

@@ -117,6 +117,7 @@ fn describe_target(
         TargetSpec::Scratch { dir, .. } => format!("scratch file in {}, {size}", dir.display()),
         TargetSpec::File { path, size: 0 } => path.display().to_string(),
         TargetSpec::File { path, .. } => format!("{}, {size}", path.display()),
+        list @ TargetSpec::Files { .. } => format!("{}, {size}, read as one", list.describe_list()),
         TargetSpec::New { path, .. } => format!("{}, {size}, created by this run", path.display()),
         TargetSpec::None => String::new(),
     };

@@ -31,7 +31,7 @@ fn passes_leave_one_copy() {
         file.as_file().metadata().unwrap().dev(),
         "on the same file system"
     );
-    let lane = CopyLane { file: target.open(&job).unwrap(), copy, clones: false };
+    let lane = CopyLane { file: target.open(&job).unwrap().into(), copy, clones: false };
     lane.run_loop::<false>(&mut work).unwrap();
     let mut copied = vec![0; LEN];
     lane.copy.file().read_exact_at(&mut copied, 0).unwrap();

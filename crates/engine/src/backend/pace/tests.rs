@@ -188,6 +188,16 @@ fn poisson(per_second: f64, nanos: u64, seed: u64) -> RateSpec {
 }
 
 #[test]
+fn logarithms_are_close() {
+    let ends = [f64::EPSILON / 2.0, 0.5, 0.707, 0.7072, 1.0 - f64::EPSILON, 1.0];
+    let drawn = (1..10_000).map(|n| (mix(n) >> 11) as f64 / 2f64.powi(53));
+    for x in ends.into_iter().chain(drawn) {
+        let error = (ln(x) - x.ln()).abs();
+        assert!(error <= 1e-12 * x.ln().abs(), "{x}: {error}");
+    }
+}
+
+#[test]
 fn random_gaps_are_exponential() {
     for seed in [1, 2, 3] {
         let fake = Fake::new();

@@ -36,7 +36,7 @@ fn pipe_lane(job: &Job) -> (UringLane, File) {
     let (_file, _, target) = testing::file(1 << 16, 0);
     let mut lane = UringLane::open(&target, job, 0).unwrap();
     let (from, to) = nix::unistd::pipe().unwrap();
-    lane.file = File::from(from);
+    lane.file = File::from(from).into();
     lane.fixed_file = false;
     (lane, File::from(to))
 }

@@ -120,8 +120,9 @@ fn choose_span(span: u64, block: u64, speed: Option<f64>, budget: Duration) -> u
 /// Reads the start of the target cold; returns its speed in bytes per second, if the file could be
 /// dropped from the page cache.
 fn read_speed(target: &OpenTarget, stop: &dyn Fn() -> bool) -> Option<f64> {
-    let len = target.facts.size.min(PROBED);
     let file = fd::reopen(&target.file).ok()?;
+    // Of a list, it is one of the files.
+    let len = target.facts.size.min(fd::size(&file).ok()?).min(PROBED);
     let mut piece = buffer::zeroed(PIECE).ok()?;
     if len < MIN_SPAN
         || !make_cold_within(&target.file, 0..len, stop).is_ok_and(|cold| cold.is_cold())

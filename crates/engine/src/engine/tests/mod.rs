@@ -8,6 +8,7 @@ mod drawn;
 mod faults;
 pub(super) mod faulty;
 mod latency;
+mod listed;
 mod mixed;
 mod pause;
 mod pinned;

@@ -262,7 +262,7 @@ proptest! {
         let job = Job { span: blocks * 512, block: 512, pattern, ..plain() };
         let share = Share { reads, ..Share::for_lane(&job, 0, quota, 9) };
         let rest = rest.min(share.quota);
-        let coverage = Coverage { share, passes, rest, unvisited: Vec::new() };
+        let coverage = Coverage { file: 0, share, passes, rest, unvisited: Vec::new() };
         let mut expected = vec![0; blocks as usize];
         for (pass, operations) in (0..passes).map(|pass| (pass, share.quota)).chain([(passes, rest)]) {
             let order = share.order(pass);

@@ -166,12 +166,12 @@ fn keys_become_a_command_line() {
         ("<tab><tab>jjjjjl", "iotui --batch --direct"),
         ("<tab><tab>jjjjjlh", "iotui --batch"),
         ("<tab><tab>jjjjjj<space>", "iotui --batch --xor"),
-        ("<tab><tab>G<space>Gkkkkkkkkkkkkklll", "iotui --batch --trials 3"),
-        ("<tab><tab>G<space>Gkkkkkkkkkkkkklh", "iotui --batch"),
+        ("<tab><tab>G<space>Gkkkkkkkkkkkkkklll", "iotui --batch --trials 3"),
+        ("<tab><tab>G<space>Gkkkkkkkkkkkkkklh", "iotui --batch"),
         ("<tab><tab>jjjjjjjh", "iotui --batch --budget 30s"),
-        ("<tab><tab>G<space>Gkkkkkkkkkkl", "iotui --batch --seed 0"),
-        ("<tab><tab>G<space>Gkkkkkkkkkki7<enter>", "iotui --batch --seed 7"),
-        ("<tab><tab>G<space>Gkkkkkkkkkll", "iotui --batch --ceilings always"),
+        ("<tab><tab>G<space>Gkkkkkkkkkkkl", "iotui --batch --seed 0"),
+        ("<tab><tab>G<space>Gkkkkkkkkkkki7<enter>", "iotui --batch --seed 7"),
+        ("<tab><tab>G<space>Gkkkkkkkkkkll", "iotui --batch --ceilings always"),
         ("<tab><tab>G<space>Gkki3500MB/s<enter>", "iotui --batch --rated 3500000000/s"),
         ("<tab><tab>G<space>Gkietcd,iops>=10k<enter>", "iotui --batch --expect 'etcd,iops>=10k'"),
         // Block sizes.
@@ -349,6 +349,28 @@ fn marked_files_share_a_run() {
     // Choosing one is choosing it alone.
     keys(&mut model, "<space>");
     assert_eq!(command_of(&model), "iotui --batch /data/b.iso");
+}
+
+#[test]
+fn listed_files_are_read_as_one() {
+    let mut model = model(Some("b.iso"));
+    answer_plan(&mut model);
+    // The named file was chosen alone; a list begins with the first that is added.
+    let effects = keys(&mut model, "<shift-tab><shift-tab><shift-tab><shift-tab>k&");
+    let asked = effects.iter().find_map(|effect| match effect {
+        Effect::Ask(Query::Propose(question)) => Some(question),
+        _ => None,
+    });
+    let asked = asked.unwrap_or_else(|| panic!("{effects:?}"));
+    assert!(asked.as_one && asked.others.is_empty(), "{asked:?}");
+    assert_eq!(command_of(&model), "iotui --batch --as-one /data/a.bin");
+    keys(&mut model, "j&");
+    assert_eq!(command_of(&model), "iotui --batch --as-one /data/a.bin /data/b.iso");
+    // Marking compares again.
+    keys(&mut model, "m");
+    assert_eq!(command_of(&model), "iotui --batch /data/b.iso");
+    keys(&mut model, "&&");
+    assert_eq!(command_of(&model), "iotui --batch");
 }
 
 #[test]

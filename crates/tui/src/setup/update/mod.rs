@@ -6,6 +6,8 @@ mod pick;
 pub use change::{answer, ask_for_value, save_preset, set_text, take_preset, toggle_backend};
 pub use pick::set_target;
 
+use pick::ChosenTargets;
+
 use std::path::{Path, PathBuf};
 
 use tui_input::Input;
@@ -258,7 +260,8 @@ fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     let mut effects = Vec::new();
     match &setup.planning.proposed {
         Some(Ok(proposed)) => {
-            setup.exists = matches!(proposed.plan.target, TargetSpec::File { .. });
+            setup.exists =
+                proposed.plan.target != TargetSpec::None && !proposed.plan.target.is_ours();
         }
         Some(Err(Refusal { is_missing: true, .. })) => {
             setup.exists = false;
@@ -322,34 +325,35 @@ pub fn open_plan(setup: &mut Setup, ctx: &mut Context, plan: &Plan) -> Vec<Effec
     let preset = plan.presets.iter().find_map(|id| known(id)).or_else(|| known(Presets::DEFAULT));
     let Some(preset) = preset.cloned() else { return Vec::new() };
     let settings = settings_of(plan, &preset, &setup.infos);
-    let (file, others, dir) = list_places(plan, &setup.browser.start);
+    let chosen = list_places(plan, &setup.browser.start);
     let absolute = |path: &PathBuf| setup.browser.start.join(path);
     let is_same = (&setup.preset, &setup.settings) == (&preset, &settings)
-        && setup.file.as_ref().map(absolute) == file
-        && setup.others.iter().map(absolute).eq(others.iter().cloned())
-        && setup.dir.as_ref().map(absolute) == dir;
+        && setup.as_one == chosen.as_one
+        && setup.file.as_ref().map(absolute) == chosen.file
+        && setup.others.iter().map(absolute).eq(chosen.others.iter().cloned())
+        && setup.dir.as_ref().map(absolute) == chosen.dir;
     if is_same {
         return Vec::new();
     }
     change::use_preset(setup, preset);
     setup.settings = settings;
-    pick::set_targets(setup, ctx, file, others, dir)
+    pick::set_targets(setup, ctx, chosen)
 }
 
-/// Returns the file of a plan, its further files or folders, and the folder of its scratch file if
-/// it is not the only one and the one where iotui was started.
-fn list_places(plan: &Plan, start: &Path) -> (Option<PathBuf>, Vec<PathBuf>, Option<PathBuf>) {
-    let mut places = plan.targets().filter_map(|target| match target {
-        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => Some(path.clone()),
-        TargetSpec::Scratch { dir, .. } => Some(dir.clone()),
-        TargetSpec::None => None,
-    });
+/// Returns the targets of a plan; the folder of a scratch file if it is not the only one and the
+/// one where iotui was started.
+fn list_places(plan: &Plan, start: &Path) -> ChosenTargets {
+    if let TargetSpec::Files { dir, files, .. } = &plan.target {
+        let paths = files.iter().map(|file| dir.join(&file.name));
+        return ChosenTargets::as_one(paths.collect());
+    }
+    let mut places = plan.targets().filter_map(TargetSpec::path).map(Path::to_path_buf);
     let (first, others) = (places.next(), places.collect::<Vec<_>>());
     if matches!(plan.target, TargetSpec::Scratch { .. }) {
         let dir = first.filter(|dir| dir != start || !others.is_empty());
-        return (None, others, dir);
+        return ChosenTargets { others, dir, ..ChosenTargets::default() };
     }
-    (first, others, None)
+    ChosenTargets { file: first, others, ..ChosenTargets::default() }
 }
 
 pub fn run(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {

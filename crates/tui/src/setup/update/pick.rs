@@ -23,6 +23,7 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
         Action::Enter => return open(setup, ctx, true),
         Action::Toggle => return choose(setup, ctx),
         Action::Mark => return mark(setup, ctx),
+        Action::AsOne => return add_to_list(setup, ctx),
         _ => return Vec::new(),
     }
     inspect_cursor(setup)
@@ -104,7 +105,11 @@ fn mark(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
         }
     };
     let is_folder = browser.folder(row).is_some();
-    let mut marked = if is_folder { setup.folders() } else { setup.files() };
+    let mut marked = match () {
+        () if setup.as_one => Vec::new(),
+        () if is_folder => setup.folders(),
+        () => setup.files(),
+    };
     match marked.iter().position(|own| browser.start.join(own) == path) {
         Some(index) => drop(marked.remove(index)),
         None if marked.len() == Plan::MAX_TARGETS => {
@@ -118,12 +123,32 @@ fn mark(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     }
     let mut marked = marked.into_iter();
     let first = marked.next();
-    let others = marked.collect();
-    if is_folder {
-        return set_targets(setup, ctx, None, others, first);
+    let (file, dir) = if is_folder { (None, first) } else { (first, setup.dir.clone()) };
+    let chosen = ChosenTargets { file, others: marked.collect(), as_one: false, dir };
+    set_targets(setup, ctx, chosen)
+}
+
+/// Adds the file or folder under the cursor to what is read as one, or removes it.
+fn add_to_list(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+    let browser = &setup.browser;
+    let path = match (browser.objection(), browser.row().and_then(|row| browser.path(row))) {
+        (Some(why), _) => {
+            ctx.fail(why);
+            return Vec::new();
+        }
+        (None, Some(path)) => path.to_path_buf(),
+        (None, None) => {
+            ctx.note("add files or folders: all of their files are read as one");
+            return Vec::new();
+        }
+    };
+    let mut listed = if setup.as_one { setup.files() } else { Vec::new() };
+    match listed.iter().position(|own| setup.browser.start.join(own) == path) {
+        Some(index) => drop(listed.remove(index)),
+        None => listed.push(path),
     }
-    let dir = setup.dir.clone();
-    set_targets(setup, ctx, first, others, dir)
+    setup.planning.run_when_ready |= std::mem::take(&mut setup.picks);
+    set_targets(setup, ctx, ChosenTargets::as_one(listed))
 }
 
 /// Sets an existing file as the target, or the scratch file. If a question waits for a file, it is
@@ -139,20 +164,37 @@ pub fn set_target(
         return Vec::new();
     }
     setup.planning.run_when_ready |= std::mem::take(&mut setup.picks);
-    set_targets(setup, ctx, file, Vec::new(), dir)
+    set_targets(setup, ctx, ChosenTargets { file, dir, ..ChosenTargets::default() })
+}
+
+/// The targets of a plan, as [`Setup`] has them.
+#[derive(Debug, Default)]
+pub struct ChosenTargets {
+    pub file: Option<PathBuf>,
+    pub others: Vec<PathBuf>,
+    pub as_one: bool,
+    pub dir: Option<PathBuf>,
+}
+
+impl ChosenTargets {
+    /// Returns files and folders whose files are read as one; a scratch file without any.
+    pub fn as_one(paths: Vec<PathBuf>) -> ChosenTargets {
+        let as_one = !paths.is_empty();
+        let mut paths = paths.into_iter();
+        ChosenTargets { file: paths.next(), others: paths.collect(), as_one, dir: None }
+    }
 }
 
 pub(super) fn set_targets(
     setup: &mut Setup,
     ctx: &mut Context,
-    file: Option<PathBuf>,
-    others: Vec<PathBuf>,
-    dir: Option<PathBuf>,
+    chosen: ChosenTargets,
 ) -> Vec<Effect> {
-    setup.exists = file.is_some();
-    setup.file = file;
-    setup.others = others;
-    setup.dir = dir;
+    setup.exists = chosen.file.is_some();
+    setup.as_one = chosen.as_one;
+    setup.file = chosen.file;
+    setup.others = chosen.others;
+    setup.dir = chosen.dir;
     setup.planning.pending.clear();
     let mut effects = setup.replan(ctx.now);
     effects.extend(inspect_cursor(setup));

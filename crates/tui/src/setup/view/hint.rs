@@ -57,14 +57,16 @@ fn target_hint(scene: &SetupScene) -> Hint {
         })
         .collect();
     let keys = match browser.row() {
-        Some(row) if browser.folder(row).is_some() && scene.setup.picks => "enter open",
+        Some(row) if browser.folder(row).is_some() && scene.setup.picks => {
+            "enter open · & its files as one"
+        }
         Some(BrowserRow::Scratch) if scene.setup.picks => "pick a file · / filter",
         _ if scene.setup.picks => "enter measures it · / filter · esc back to the questions",
         Some(row) if browser.folder(row).is_some() => {
-            "enter open · space scratch file here · m compare folders"
+            "enter open · space scratch file here · m compare folders · & its files"
         }
         Some(BrowserRow::Scratch) => "enter choose",
-        Some(_) => "enter choose · m compare files",
+        Some(_) => "enter choose · m/& several",
         None => "esc all files",
     };
     let facts =

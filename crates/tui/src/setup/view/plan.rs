@@ -322,6 +322,9 @@ fn describe_target(setup: &Setup, proposed: &Proposed) -> String {
         TargetSpec::File { path, .. } => {
             format!("reads {}, {size}; writes nothing", show_path(path))
         }
+        list @ TargetSpec::Files { .. } => {
+            format!("reads {} as one, {size}; writes nothing", list.describe_list())
+        }
         TargetSpec::Scratch { .. } if !plan.others.is_empty() => {
             let folders: Vec<String> = plan.targets().filter_map(scratch_folder).collect();
             format!(

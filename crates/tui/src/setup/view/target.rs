@@ -92,6 +92,7 @@ fn row_line(scene: &SetupScene, row: BrowserRow, columns: &BrowserColumns) -> Li
     let (name, size, note, mut role) = describe_row(scene, row);
     let target = setup.target_index(row);
     let mark = match target {
+        Some(_) if setup.as_one => "&".into(),
         Some(index) if !setup.others.is_empty() => target_name(index),
         Some(_) => scene.look.glyph("►", ">").into(),
         None => " ".into(),

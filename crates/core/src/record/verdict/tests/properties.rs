@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::plan::{FilePer, Job, Layout};
+use crate::plan::{FilePer, Job, Layout, Opened};
 use crate::record::{
     BadBlock, BelowCounts, CacheBelow, Ceilings, CommitDevice, CommitPath, CommitTimes,
     DeviceCounts, FirstVisits, Found, Ground, Layer, LayerKind, LinkCeiling, Medium, OtherProcess,
@@ -181,6 +181,7 @@ prop_compose! {
             cpu_cache: CpuCache::Keep,
             writes: if direct { Writes::Append } else { Writes::Overwrite },
             file_per: if xor { FilePer::Thread } else { FilePer::Run },
+            opened: if xor { Opened::Timed } else { Opened::Before },
             target: None,
             variant: None,
             ranks: None,
