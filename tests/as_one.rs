@@ -23,7 +23,7 @@ fn home() -> Home {
 /// Returns the names in the plan, and its size.
 fn listed(report: &Value) -> (Vec<&str>, u64) {
     let target = &report["plan"]["target"];
-    let names = each(&target["files"], "name").into_iter().map(|name| name.as_str().unwrap());
+    let names = each(&target["files"], "path").into_iter().map(|path| path.as_str().unwrap());
     (names.collect(), target["size"].as_u64().unwrap())
 }
 
@@ -46,6 +46,12 @@ fn folders_are_read_as_one() {
     // The same files again, and others in their place.
     let again = home.json("--batch --plan whole --trials 1");
     assert_eq!(listed(&again), listed(&report));
+    let baseline = home.json("--batch --baseline whole set/a.bin set/b.bin set/deep/c.bin");
+    assert_eq!(listed(&baseline), listed(&report));
+    // Other work is not taken for the same.
+    home.file("set/b.bin", 80_000);
+    let ran = home.cmd("--batch --plan whole --trials 1").output().unwrap();
+    assert!(stderr_of(&ran).contains("/set/b.bin has another size"), "{}", stderr_of(&ran));
     fs::create_dir(home.path("other")).unwrap();
     home.file("other/x.bin", 400_000);
     let other = home.json("--batch --plan whole --trials 1 other");
@@ -117,6 +123,10 @@ fn unreadable_lists_are_refused() {
         ("--as-one set -p commit", "leave out --as-one"),
         ("--as-one set -p lab", "leave out --as-one"),
         ("--as-one set -b dd", "reads one file"),
+        ("--as-one set -b pread --rate 100", "--rate starts operations on one file"),
+        ("--as-one set -b pread --think 1ms", "--think starts operations on one file"),
+        ("--as-one set --watch 10s", "--watch starts operations on one file"),
+        ("--as-one set --latency-target p99<5ms", "--latency-target starts operations on one"),
         ("--as-one set -b pread+shared", "+shared hands out the blocks of one file"),
         ("--as-one set --fresh -c cold -b pread", "leave out --as-one"),
         ("--as-one set --dir .", "drop one of the two"),

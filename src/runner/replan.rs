@@ -60,6 +60,11 @@ pub fn replan(
     }
     plan.anonymous = false;
     let write = plan.cells.iter().any(|c| c.op == Op::Write);
+    let listed = !plan.target.listed().is_empty();
+    if listed && !files.is_empty() {
+        plan.target = locate_list(files.iter().map(PathBuf::as_path))?;
+    }
+    let files = if listed { &[] } else { files };
     let targets: Vec<TargetSpec> = plan.targets().cloned().collect();
     for named in [files.len(), dirs.len()] {
         if named != 0 && named != targets.len() {
@@ -163,15 +168,12 @@ fn replace_target(
     need: u64,
     write: bool,
 ) -> Result<TargetSpec, ReplanError> {
-    if let TargetSpec::Files { dir: folder, files, .. } = old {
-        if let Some(not) = dir.or(keep.then_some(folder)) {
-            return Err(ReplanError::NotScratch(not.into()));
-        }
-        let own: Vec<PathBuf> = match file {
-            Some(other) => vec![other.into()],
-            None => files.iter().map(|listed| folder.join(&listed.name)).collect(),
+    if let TargetSpec::Files { dir: folder, .. } = old {
+        // Other sizes would be other work, which opening it finds.
+        return match dir.or(keep.then_some(folder)) {
+            Some(not) => Err(ReplanError::NotScratch(not.into())),
+            None => Ok(old.clone()),
         };
-        return Ok(locate_list(own.iter().map(PathBuf::as_path))?);
     }
     let (own_file, own_dir): (Option<&Path>, Option<&Path>) = match old {
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => (Some(path), None),

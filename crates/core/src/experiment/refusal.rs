@@ -72,6 +72,10 @@ fn reads_list(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
         () if job.op == Op::Write => {
             Some("files that are named are only read; leave out --as-one".into())
         }
+        () if job.is_paced() => {
+            let option = if job.rate.is_some() { "--rate" } else { "--think" };
+            Some(format!("{option} starts operations on one file; leave it out with --as-one"))
+        }
         () if job.backend.has("shared") => {
             Some("+shared hands out the blocks of one file; leave it out with --as-one".into())
         }

@@ -296,6 +296,7 @@ pub(super) fn sensible(info: &Info, mut job: Job) -> Job {
         job.cpu_cache = CpuCache::Keep;
         job.writes = Writes::Overwrite;
         job.file_per = FilePer::Run;
+        job.opened = Opened::Before;
         // A call that needs no file costs the same on any target.
         job.target = job.target.filter(|_| info.cached);
     }

@@ -50,7 +50,7 @@ pub enum TargetSpec {
 pub struct ListedFile {
     /// Its path from the folder that all are in.
     #[serde(with = "path")]
-    pub name: PathBuf,
+    pub path: PathBuf,
     /// Bytes, at least 1.
     pub size: u64,
 }

@@ -212,6 +212,10 @@ pub struct Evidence {
     pub timed_nanos: u64,
     /// Running time summed over the lanes that had work, without a final fdatasync.
     pub lane_nanos: u64,
+    /// The part of it in which lanes opened or mapped the next file of a list. Omitted
+    /// from JSON if they did not.
+    #[serde(default, skip_serializing_if = "crate::units::is_zero")]
+    pub turn_nanos: u64,
     /// Time spent in the XOR outside the timed latencies, summed over lanes.
     pub xor_nanos: OptU64,
     /// Operations in flight per lane, averaged over its running time; `None` = not counted.

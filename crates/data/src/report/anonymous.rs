@@ -42,7 +42,7 @@ fn hide_target(target: &mut TargetSpec) {
         TargetSpec::Files { dir, files, .. } => {
             *dir = ".".into();
             for (number, file) in (1..).zip(files) {
-                file.name = format!("file {number}").into();
+                file.path = format!("file {number}").into();
             }
         }
         TargetSpec::None => {}
@@ -75,7 +75,7 @@ impl PrivateNames {
             path.to_string_lossy().into_owned()
         }
         let mut names: Vec<(String, &str)> = Vec::new();
-        let listed = plan.targets().flat_map(TargetSpec::listed).map(|file| &*file.name);
+        let listed = plan.targets().flat_map(TargetSpec::listed).map(|file| &*file.path);
         for path in plan.targets().filter_map(TargetSpec::path).chain(listed) {
             names.extend(path.ancestors().skip(1).map(|folder| (text(folder), "FOLDER")));
             names.push((text(path), "FILE"));

@@ -102,8 +102,8 @@ pub(super) struct Mapping {
     will_need: bool,
 }
 
-/// The most mappings that a lane keeps: a process may have 65,530.
-const MAX_KEPT: usize = 1024;
+/// The most mappings that all lanes keep: a process may have 65,530.
+const MAX_KEPT: usize = 1 << 14;
 
 impl Mapping {
     pub fn new(file: impl Into<Rc<File>>, job: &Job) -> Result<Mapping, BackendError> {
@@ -138,7 +138,7 @@ impl Mapping {
         let advised = ADVICE.iter().filter(|(option, _)| job.backend.has(option.name)).count();
         let mut calls = 1 + advised;
         let mut kept = std::mem::take(&mut self.kept);
-        if kept.len() >= MAX_KEPT {
+        if kept.len() >= MAX_KEPT / job.threads.max(1) as usize {
             calls += kept.len();
             kept.clear();
         }

@@ -101,8 +101,9 @@ impl Target {
         let noatime = !job.backend.has(ATIME.name);
         let opened = match &self.held {
             Some(held) => held.open(&mut options, flags, noatime, write),
-            None if noatime => fd::open_noatime(&self.path, &mut options, flags),
-            None => options.custom_flags(flags).open(&self.path),
+            // A pipe that took the name would wait for a writer.
+            None if noatime => fd::open_noatime(&self.path, &mut options, flags | libc::O_NONBLOCK),
+            None => options.custom_flags(flags | libc::O_NONBLOCK).open(&self.path),
         };
         opened.map_err(BackendError::Open)
     }

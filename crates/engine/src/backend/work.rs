@@ -92,6 +92,8 @@ pub struct Tally {
     pub commits: Option<Box<Commits>>,
     /// Operations in flight summed over the waits, and the number of waits.
     pub in_flight: (u64, u64),
+    /// How long its turns to other files of a list took, nanoseconds.
+    pub turn_nanos: u64,
     /// About how long the stamps of its blocks took, nanoseconds.
     pub stamp_nanos: u64,
     /// How its pace was kept.
@@ -109,6 +111,8 @@ pub struct Work<'a> {
     /// The operations of a pass, and in it of the files of a list before the present one.
     per_pass: u64,
     earlier: u64,
+    /// Ticks of the turns to other files.
+    turned: u64,
     /// The number of the lane's last claim, plus 1.
     claims: u64,
     /// Alignment - 1 of the lane's requests; see [`Work::set_alignment_mask`].
@@ -153,6 +157,7 @@ impl<'a> Work<'a> {
             pass: 0,
             per_pass: assignment.share.quota,
             earlier: 0,
+            turned: 0,
             claims: 0,
             mask: 0,
             slots: vec![RequestSlot::default(); assignment.depth.max(1) as usize],
@@ -207,6 +212,19 @@ impl<'a> Work<'a> {
         // The next pass begins with the first file.
         self.assignment.passes = pass + 1;
         true
+    }
+
+    /// Returns the time of the clock of latencies.
+    pub fn now(&self) -> u64 {
+        self.assignment.clock.now()
+    }
+
+    /// Ends the turn to another file, which began at a reading of the clock: it is part of the
+    /// trial, and of no latency.
+    pub fn end_turn(&mut self, began: u64) {
+        let now = self.now();
+        self.turned += now.saturating_sub(began);
+        self.meter.restart(now);
     }
 
     /// Returns when its pace began and ended on CLOCK_MONOTONIC, nanoseconds; `None` without a
@@ -553,6 +571,7 @@ impl<'a> Work<'a> {
             log_end,
             commits,
             in_flight: self.in_flight,
+            turn_nanos: self.assignment.clock.nanos(0, self.turned),
             stamp_nanos: self.written.as_ref().map_or(0, Written::stamp_nanos),
             paced: paced.map(Box::new),
             notes,

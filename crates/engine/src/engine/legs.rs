@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::spec::Spec;
 use crate::backend::access_pattern::Share;
 use crate::backend::{BackendError, Lane, Target, Work};
+use crate::catalog;
 use crate::plan::{Job, Opened};
 use crate::stats::random::mix;
 
@@ -20,21 +21,27 @@ pub(super) struct Leg {
 }
 
 /// Returns what a lane reads, in order; nothing if the target is no list. Threads read a piece of
-/// every file, or whole files in turn. A count that is less than a pass is that of the first
-/// operations of the list.
+/// every file, or whole files in turn. With fewer operations than blocks, the beginning of every
+/// file is read, in proportion to its size, as the first files alone may be unlike the others.
 pub(super) fn of_lane(spec: &Spec, lane: u32) -> Vec<Leg> {
     let (job, threads) = (&spec.job, spec.job.threads.max(1));
-    let is_whole = spec.count >= job.blocks();
-    let (mut bytes, mut operations) = (job.span, spec.count);
-    let mut legs = Vec::new();
-    for (file, of_list) in spec.target.listed.iter().enumerate() {
-        let span = of_list.size.min(bytes);
-        bytes -= span;
-        let of_file = Job { span, ..job.clone() };
+    let files = spec.target.listed.iter().scan(job.span, |left, of_list| {
+        let span = of_list.size.min(*left);
+        *left -= span;
+        Some(Job { span, ..job.clone() })
+    });
+    let files: Vec<Job> = files.collect();
+    let all: u64 = files.iter().map(Job::blocks).sum();
+    // With an odd end of each file, a pass has more operations than the span has blocks.
+    let is_whole = spec.count >= job.blocks() && job.count.is_none_or(|count| count == 0);
+    let (mut blocks_before, mut legs) = (0, Vec::new());
+    for (file, of_file) in files.into_iter().enumerate() {
         let blocks = of_file.blocks();
-        // With an odd end of each file, a pass has more operations than the span has blocks.
-        let count = if is_whole { blocks } else { blocks.min(operations) };
-        operations = operations.saturating_sub(count);
+        let until =
+            |blocks: u64| u128::from(spec.count) * u128::from(blocks) / u128::from(all.max(1));
+        let part = until(blocks_before + blocks) - until(blocks_before);
+        let count = if is_whole { blocks } else { blocks.min(part as u64) };
+        blocks_before += blocks;
         let turn = (file % threads as usize) as u32;
         let seed = mix(spec.seed ^ mix(file as u64));
         let share = match job.reads_whole_files() {
@@ -48,18 +55,6 @@ pub(super) fn of_lane(spec: &Spec, lane: u32) -> Vec<Leg> {
         }
     }
     legs
-}
-
-/// Returns the place of a lane among the lanes that read anything of a list, and their number;
-/// `None` if the target is no list.
-pub(super) fn place(spec: &Spec, lane: u32) -> Option<(u32, u32)> {
-    if spec.target.listed.is_empty() {
-        return None;
-    }
-    let reads = |lane: &u32| !of_lane(spec, *lane).is_empty();
-    let lanes: Vec<u32> = (0..spec.job.threads).filter(reads).collect();
-    let place = lanes.iter().position(|own| *own == lane).unwrap_or(0);
-    Some((place as u32, lanes.len().max(1) as u32))
 }
 
 /// Returns all that a lane reads in a pass, as if it were of one file.
@@ -81,6 +76,8 @@ pub(super) fn first(spec: &Spec, legs: &[Leg]) -> Option<(Job, Target)> {
 pub(super) struct ListedFiles<'a> {
     spec: &'a Spec,
     legs: &'a [Leg],
+    /// The backend maps files.
+    maps: bool,
     /// The file of each, where they are opened before the timed work.
     open: Vec<Rc<File>>,
 }
@@ -93,7 +90,9 @@ pub(super) fn open_all<'a>(
     if spec.target.listed.is_empty() {
         return Ok(None);
     }
-    let mut files = ListedFiles { spec, legs, open: Vec::new() };
+    let maps = [catalog::MMAP.id, catalog::MMAP_COPY.id, catalog::SIMD_COPY.id];
+    let maps = maps.contains(&spec.job.backend.id.as_str());
+    let mut files = ListedFiles { spec, legs, maps, open: Vec::new() };
     if spec.job.opened == Opened::Before {
         files.open = legs.iter().map(|leg| files.open_file(leg)).collect::<Result<_, _>>()?;
     }
@@ -105,7 +104,12 @@ impl ListedFiles<'_> {
         let target = self.spec.target.of_list(leg.file, self.spec.job.opened == Opened::Timed);
         let target =
             target.ok_or_else(|| BackendError::Open(std::io::ErrorKind::NotFound.into()))?;
-        let file = target.open_advised(&self.spec.job).map_err(|error| self.in_file(leg, error))?;
+        // A mapping is advised itself.
+        let opened = match self.maps {
+            true => target.open(&self.spec.job),
+            false => target.open_advised(&self.spec.job),
+        };
+        let file = opened.map_err(|error| self.in_file(leg, error))?;
         Ok(Rc::new(file))
     }
 
@@ -144,6 +148,7 @@ impl ListedFiles<'_> {
         index: usize,
         leg: &Leg,
     ) -> Result<(), BackendError> {
+        let began = work.now();
         let (file, calls) = match self.open.get(index) {
             Some(file) => (Rc::clone(file), 0),
             // Each is closed when the next is open.
@@ -152,6 +157,7 @@ impl ListedFiles<'_> {
         let job = Job { span: leg.share.span, ..self.spec.job.clone() };
         let turned = lane.turn_to(file, &job).map_err(|error| self.in_file(leg, error))?;
         work.add_syscalls(u64::from(turned + calls));
+        work.end_turn(began);
         Ok(())
     }
 }

@@ -193,7 +193,7 @@ pub fn locate_list<'a>(
             _ => unreadable(error),
         })?;
         match meta.is_dir() {
-            true => found.add_folder(&absolute(path)).map_err(unreadable)?,
+            true => found.add_folder(&absolute(path))?,
             false => {
                 check_kind(path, meta.file_type())?;
                 if meta.file_type().is_block_device() {
@@ -213,8 +213,8 @@ pub fn locate_list<'a>(
     let only = paths.clone().count() == 1 && first.is_dir();
     let dir = if only { absolute(first) } else { common_folder(&found.files) };
     let relative = |(path, size): (PathBuf, u64)| {
-        let name = path.strip_prefix(&dir).map_or_else(|_| path.clone(), Path::to_path_buf);
-        ListedFile { name, size }
+        let path = path.strip_prefix(&dir).map_or_else(|_| path.clone(), Path::to_path_buf);
+        ListedFile { path, size }
     };
     let size = found.files.iter().fold(0u64, |all, (_, size)| all.saturating_add(*size));
     let files = found.files.into_iter().map(relative).collect();
@@ -237,15 +237,19 @@ impl FoundFiles {
 
     /// Adds the files of a folder and of those in it. Links to folders are not followed: they may
     /// lead in circles.
-    fn add_folder(&mut self, folder: &Path) -> std::io::Result<()> {
-        let mut names = fs::read_dir(folder)?
-            .map(|entry| entry.map(|entry| entry.file_name()))
-            .take(TargetSpec::MAX_FILES + 1)
-            .collect::<Result<Vec<_>, _>>()?;
+    fn add_folder(&mut self, folder: &Path) -> Result<(), PlaceError> {
+        let unreadable = |path: &Path, error| PlaceError::Unreadable { path: path.into(), error };
+        let names = fs::read_dir(folder).and_then(|entries| {
+            entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<Vec<_>, _>>()
+        });
+        let mut names = names.map_err(|error| unreadable(folder, error))?;
         names.sort_unstable();
         for path in names.into_iter().map(|name| folder.join(name)) {
-            // It may be gone by now.
-            let Ok(meta) = fs::metadata(&path) else { continue };
+            let meta = match fs::metadata(&path) {
+                Ok(meta) => meta,
+                Err(error) if leads_nowhere(&error) => continue,
+                Err(error) => return Err(unreadable(&path, error)),
+            };
             if meta.is_dir() && !path.is_symlink() {
                 self.add_folder(&path)?;
             } else {
@@ -257,6 +261,11 @@ impl FoundFiles {
         }
         Ok(())
     }
+}
+
+/// Returns whether a name is gone by now, or that of a link to nothing or in circles.
+fn leads_nowhere(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ELOOP)
 }
 
 /// Returns the innermost folder that all files are in.

@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use crate::facts::{BlockDevice, ResidencyMethod};
 use crate::plan::{Job, Op};
 use crate::record::{DeviceCounts, Evidence, Note, OtherProcess, Others};
+use crate::stats::random::mix;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::disk::DiskStats;
 use crate::sys::io_users::IoUsers;
@@ -29,11 +30,13 @@ pub(super) struct Counters {
     devices: Vec<(String, DiskStats)>,
 }
 
-/// The attributes that show that a file was changed.
+/// The attributes that show that files were changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct FileStamp {
+    /// Of all together.
     size: u64,
-    modified: (i64, i64),
+    /// Depends on the size and the time of each.
+    state: u64,
 }
 
 impl Counters {
@@ -117,7 +120,7 @@ impl Counters {
                     "its size changed from {} to {} bytes",
                     then.size, now.size
                 )));
-            } else if job.op != Op::Write && now.modified != then.modified {
+            } else if job.op != Op::Write && now.state != then.state {
                 evidence.notes.push(Note::FileChanged("it was written to during the trial".into()));
             }
         }
@@ -166,19 +169,18 @@ fn read_device(device: &BlockDevice) -> Option<(String, DiskStats)> {
 }
 
 impl FileStamp {
-    /// Returns the size of all files together, and when the last was changed.
     fn of(files: &[&File]) -> Option<FileStamp> {
-        let stamps = files.iter().map(|file| {
+        let empty = FileStamp { size: 0, state: 0 };
+        let add = |all: FileStamp, file: &&File| {
             let meta = file.metadata().ok()?;
-            Some(FileStamp { size: meta.size(), modified: (meta.mtime(), meta.mtime_nsec()) })
-        });
-        stamps.reduce(|all, one| {
-            let (all, one) = (all?, one?);
+            let state = [meta.size(), meta.mtime() as u64, meta.mtime_nsec() as u64];
             Some(FileStamp {
-                size: all.size.saturating_add(one.size),
-                modified: all.modified.max(one.modified),
+                size: all.size.saturating_add(meta.size()),
+                state: state.into_iter().fold(all.state, |all, one| mix(all ^ one)),
             })
-        })?
+        };
+        files.first()?;
+        files.iter().try_fold(empty, add)
     }
 }
 

@@ -64,7 +64,7 @@ pub(super) fn site(target: &TargetSpec, remote: Option<&Remote>) -> ProbeContext
         TargetSpec::Scratch { dir, .. } => ProbeContext::collect(Some(dir.clone()), None),
         TargetSpec::File { path, .. } => ProbeContext::collect(local_dir(), Some(path.clone())),
         TargetSpec::Files { dir, files, .. } => {
-            let first = files.first().map(|file| dir.join(&file.name));
+            let first = files.first().map(|file| dir.join(&file.path));
             ProbeContext::collect(local_dir(), first)
         }
         TargetSpec::New { .. } | TargetSpec::None => ProbeContext::collect(None, None),

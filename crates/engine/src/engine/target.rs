@@ -245,8 +245,8 @@ impl OpenTarget {
         // Each lane opens them once more.
         raise_file_limit(2 * files.len() as u64 + OTHER_FILES);
         let mut opened = Vec::new();
-        for ListedFile { name, size } in files {
-            let (path, size) = (dir.join(name), *size);
+        for ListedFile { path, size } in files {
+            let (path, size) = (dir.join(path), *size);
             let failed = |error| EngineError::Open { path: path.clone(), error };
             let file = fd::open_regular_noatime(&path).map_err(failed)?;
             if fd::size(&file).map_err(failed)? != size {

@@ -569,6 +569,7 @@ fn fill_lane_evidence(
     evidence.skew_nanos = starts().max().unwrap_or(0) - start;
     // Lanes without blocks do no work; the start of many would outweigh one operation.
     evidence.lane_nanos = lanes.iter().filter(|l| l.share.quota > 0).map(|l| l.ran - l.start).sum();
+    evidence.turn_nanos = lanes.iter().map(|l| l.tally.turn_nanos).sum();
     evidence.queued_nanos = lanes.iter().map(|l| l.queued).sum::<Option<u64>>().into();
     evidence.lane_bytes = lanes.iter().map(|l| l.tally.bytes).sum();
     if spec.info().moves_bytes() {

@@ -142,6 +142,7 @@ fn join_evidence(
         timed_ops: all.timed_ops.saturating_add(more.timed_ops),
         timed_nanos: all.timed_nanos.saturating_add(more.timed_nanos),
         lane_nanos: all.lane_nanos.saturating_add(more.lane_nanos),
+        turn_nanos: all.turn_nanos.saturating_add(more.turn_nanos),
         xor_nanos: add_optional(all.xor_nanos, more.xor_nanos),
         achieved_depth: mean(all.achieved_depth, more.achieved_depth),
         skew_nanos: all.skew_nanos.saturating_add(more.skew_nanos),

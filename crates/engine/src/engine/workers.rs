@@ -198,11 +198,8 @@ impl TrialShared {
 
     /// Returns the pace as a lane keeps it.
     fn pace_of(&self, lane: u32) -> Option<LanePace<'_>> {
+        let lanes = lanes_with_work(&self.spec.job, self.spec.count) as u32;
         let (anchor, spins) = (&self.anchor, self.spin);
-        let (lane, lanes) = match self.spec.pace.and_then(|_| legs::place(&self.spec, lane)) {
-            Some(place) => place,
-            None => (lane, lanes_with_work(&self.spec.job, self.spec.count) as u32),
-        };
         self.spec.pace.map(|spec| LanePace { spec, anchor, lane, lanes, spins })
     }
 

@@ -43,7 +43,7 @@ impl Constraints<'_> {
         let (path, size) = (PathBuf::new(), self.size.unwrap_or(ANY_SIZE));
         match self.exists {
             _ if self.as_one => {
-                let files = vec![ListedFile { name: path.clone(), size }];
+                let files = vec![ListedFile { path: path.clone(), size }];
                 TargetSpec::Files { dir: path, files, size }
             }
             true => TargetSpec::File { path, size },

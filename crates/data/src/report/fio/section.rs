@@ -46,7 +46,8 @@ pub fn build_lines(
         return skip(why);
     }
     add_layout(&mut section, job);
-    let job = &job.of_all_ranks();
+    let job = job.of_all_ranks();
+    let job = &Job { span: target.most.unwrap_or(u64::MAX).min(job.span), ..job };
     set_pattern(&mut section, job);
     set_amount(&mut section, job, trial_time);
     set_pace(&mut section, job);

@@ -12,6 +12,8 @@ pub struct FioTarget {
     pub path: PathBuf,
     /// Whether fio may create and write it.
     pub writable: bool,
+    /// Bytes that it has at most, if it is one of several.
+    pub most: Option<u64>,
     comments: Vec<String>,
 }
 
@@ -22,17 +24,23 @@ impl FioTarget {
     pub fn from_spec(spec: &TargetSpec) -> FioTarget {
         match spec {
             TargetSpec::File { path, .. } => {
-                FioTarget { path: path.clone(), writable: false, comments: Vec::new() }
+                FioTarget { path: path.clone(), writable: false, most: None, comments: Vec::new() }
             }
             TargetSpec::Files { dir, files, .. } => {
-                let first = files.first().map_or(FALLBACK_NAME.as_ref(), |file| &*file.name);
+                let first = files.first().map_or(FALLBACK_NAME.as_ref(), |file| &*file.path);
                 let comment =
                     format!("iotui read {} files as one; these jobs read the first.", files.len());
-                FioTarget { path: dir.join(first), writable: false, comments: vec![comment] }
+                FioTarget {
+                    path: dir.join(first),
+                    writable: false,
+                    most: files.first().map(|file| file.size),
+                    comments: vec![comment],
+                }
             }
             TargetSpec::None => FioTarget {
                 path: FALLBACK_NAME.into(),
                 writable: false,
+                most: None,
                 comments: vec!["No file was measured.".into()],
             },
             TargetSpec::Scratch { dir, size, .. } => {
@@ -43,6 +51,7 @@ impl FioTarget {
                 FioTarget {
                     path: dir.join("iotui-fio.tmp"),
                     writable: true,
+                    most: None,
                     comments: vec![comment],
                 }
             }
@@ -53,6 +62,7 @@ impl FioTarget {
                 FioTarget {
                     path: name.into(),
                     writable: true,
+                    most: None,
                     comments: vec!["A new file next to the one that iotui wrote.".into()],
                 }
             }

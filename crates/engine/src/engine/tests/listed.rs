@@ -8,7 +8,7 @@ use super::append::trials;
 use super::*;
 use crate::engine::OpenTarget;
 use crate::engine::locate::locate_list;
-use crate::plan::{Cache, FilePer, Moves, Opened, Rate, TargetSpec};
+use crate::plan::{Cache, FilePer, Moves, Opened, TargetSpec};
 use crate::record::Preparation;
 
 const SIZES: [usize; 5] = [300_001, 4096, 1, 70_000, 196_608];
@@ -107,40 +107,24 @@ fn opening_is_counted_where_timed() {
 }
 
 #[test]
-fn lists_keep_a_rate() {
+fn counts_read_each_files_beginning() {
     let (_dir, target, _) = list();
-    for (file_per, threads) in [(FilePer::Run, 3), (FilePer::Thread, 7)] {
-        let rate = Some(Rate::Operations(20_000));
-        let job = Job {
-            file_per,
-            threads,
-            rate,
-            count: None,
-            xor: false,
-            ..pass(Choice::plain("pread"))
-        };
-        for trial in trials(&target, &[job]) {
-            let paced = trial.evidence.paced.expect("at a rate");
-            assert_eq!((paced.intended, trial.ops), (trial.ops, paced.intended), "{file_per}");
-        }
-    }
-}
-
-#[test]
-fn counts_read_the_beginning_of_lists() {
-    let (_dir, target, _) = list();
-    for (count, bytes) in [(1, 4096), (74, 300_001), (75, 304_097), (77, 308_194)] {
-        let job = Job { count: Some(count), threads: 2, ..pass(Choice::plain("pread")) };
-        for trial in trials(&target, &[job]) {
-            assert_eq!((trial.ops, trial.bytes), (count, bytes.min(trial.bytes)));
-            assert_eq!(trial.evidence.planned_bytes, trial.bytes, "{count}");
+    // Half of 74, 1, 1, 18 and 48 blocks: 37, 0, 1 of one byte, 9 and 24.
+    for (count, bytes) in [(71, 70 * 4096 + 1), (1, 4096)] {
+        for (file_per, threads) in [(FilePer::Run, 2), (FilePer::Thread, 3)] {
+            let job = pass(Choice::plain("pread"));
+            let job = Job { count: Some(count), xor: false, file_per, threads, ..job };
+            for trial in trials(&target, &[job]) {
+                assert_eq!((trial.ops, trial.bytes), (count, bytes), "{file_per}");
+                assert_eq!(trial.evidence.planned_bytes, bytes, "{file_per}");
+            }
         }
     }
 }
 
 fn names(target: &TargetSpec) -> Vec<String> {
     let shown = |path: &Path| path.to_string_lossy().into_owned();
-    target.listed().iter().map(|file| shown(&file.name)).collect()
+    target.listed().iter().map(|file| shown(&file.path)).collect()
 }
 
 #[test]

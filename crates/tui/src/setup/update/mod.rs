@@ -344,7 +344,7 @@ pub fn open_plan(setup: &mut Setup, ctx: &mut Context, plan: &Plan) -> Vec<Effec
 /// one where iotui was started.
 fn list_places(plan: &Plan, start: &Path) -> ChosenTargets {
     if let TargetSpec::Files { dir, files, .. } = &plan.target {
-        let paths = files.iter().map(|file| dir.join(&file.name));
+        let paths = files.iter().map(|file| dir.join(&file.path));
         return ChosenTargets::as_one(paths.collect());
     }
     let mut places = plan.targets().filter_map(TargetSpec::path).map(Path::to_path_buf);

@@ -87,7 +87,8 @@ pub(super) fn inconsistent_time(evidence: &CellEvidence) -> Option<Finding> {
         latency += facts.timed_nanos as f64;
         overhead += evidence.harness_nanos.max(0.0) * trial.ops as f64
             + facts.xor_nanos.get().unwrap_or(0) as f64;
-        depth_time += f64::from(depth) * facts.lane_nanos as f64;
+        let nanos = facts.lane_nanos.saturating_sub(facts.turn_nanos);
+        depth_time += f64::from(depth) * nanos as f64;
     }
     let excess = if latency > depth_time * (1.0 + MAX_MISMATCH) {
         format!("{} more", show_share(latency / depth_time - 1.0))

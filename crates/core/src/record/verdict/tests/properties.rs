@@ -52,6 +52,7 @@ prop_compose! {
         preparation in any_preparation(), sampled: Option<bool>, note in text(), kind in 0..7u8,
     ) -> Evidence {
         Evidence {
+            turn_nanos: 0,
             overran: 0,
             started: n[0], prepared: n[1], prepare_nanos: n[2], preparation, parts: n[13],
             unique_bytes: n[3], lane_bytes: n[4], planned_bytes: n[5], overlap_bytes: n[6],

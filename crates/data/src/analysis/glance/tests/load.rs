@@ -19,7 +19,7 @@ fn loaded(backend: &str, cache: Cache, gib: f64, request: u64) -> CellResult {
 
 /// Returns the glance of results of a list of 4 files of 1 GiB.
 fn glance_of(mut cells: Vec<CellResult>) -> Glance {
-    let file = |n: u64| ListedFile { name: format!("{n}.bin").into(), size: 1 << 30 };
+    let file = |n: u64| ListedFile { path: format!("{n}.bin").into(), size: 1 << 30 };
     let mut session = sessions::session(0);
     session.plan.target = TargetSpec::Files {
         dir: "/models".into(),
