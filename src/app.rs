@@ -36,6 +36,12 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     {
         return done(print_version().map(|()| 0));
     }
+    if !memory::has_room() {
+        let why = b"iotui: the address-space limit (ulimit -v) leaves too little memory to run\n";
+        // Nothing is left to say it with.
+        let _ = io::stderr().write_all(why);
+        return ExitCode::FAILURE;
+    }
     if let [_, only] = &argv[..]
         && only == engine::NEIGHBOUR
     {

@@ -434,14 +434,17 @@ fn thread_limit_fails_the_cell() {
 fn address_space_limit_is_an_error() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
-    for mebibytes in [64, 48, 32, 24, 16, 8] {
-        for line in [
-            RUN,
-            "--batch data.bin -b all -t 4 -s 64k -c warm",
-            "--batch --probe call,latency",
-            "--version",
-            "sessions list",
-        ] {
+    let lines = [
+        "sessions list",
+        RUN,
+        "--batch data.bin -b all -t 4 -s 64k -c warm",
+        "--batch --probe call,latency",
+        "--version",
+    ];
+    for mebibytes in 8..=64u64 {
+        // Where the program just fits depends on its size.
+        let tried = if mebibytes % 8 == 0 { lines.len() } else { 1 };
+        for line in &lines[..tried] {
             let mut command =
                 home.std(&format!("{line} {}", if line.contains("batch") { QUICK } else { "" }));
             kernel::limit_memory(&mut command, mebibytes << 20);

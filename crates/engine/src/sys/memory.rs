@@ -4,6 +4,7 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use memmap2::MmapOptions;
 use nix::sys::resource::{Resource, getrlimit};
 
 use super::fd::page_size;
@@ -98,6 +99,13 @@ pub fn free_memory() -> Option<u64> {
 /// Address space in bytes that a run needs: with less, small allocations fail and end the process
 /// without a message.
 pub const MIN_ADDRESS_SPACE: u64 = 40 << 20;
+
+/// Returns whether this process has room for anything: without it, an allocation of a few bytes
+/// would end it without a message. Allocates nothing itself.
+pub fn has_room() -> bool {
+    const LEAST: usize = 8 << 20;
+    MmapOptions::new().len(LEAST).map_anon().is_ok()
+}
 
 /// Returns the address space limit (`ulimit -v`) and what remains of it, if that is less than
 /// [`MIN_ADDRESS_SPACE`].
