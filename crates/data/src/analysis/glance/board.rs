@@ -180,11 +180,12 @@ impl Board {
         same.map(BoardColumn::highest).fold(0.0, f64::max)
     }
 
-    /// Returns the half width of the widest interval that it shows.
+    /// Returns the half width of the widest interval that it shows, the large figure's among them.
     pub fn widest(&self) -> Option<f64> {
         let with_intervals = self.columns.iter().filter(|column| column.intervals);
         let cells = with_intervals.flat_map(|column| column.cells.iter().flatten());
-        cells.filter_map(|cell| cell.figure.summary.half_width()).reduce(f64::max)
+        let figures = cells.map(|cell| &cell.figure).chain(&self.figure);
+        figures.filter_map(|figure| figure.summary.half_width()).reduce(f64::max)
     }
 
     /// Returns whether its figure is certain enough for large digits.

@@ -4,7 +4,8 @@ use super::*;
 use crate::analysis::{Holds, answer};
 use crate::experiment::CALLS;
 use crate::record::Paced;
-use crate::units::Rates;
+use crate::stats::Summary;
+use crate::units::{Rates, column};
 
 fn random(backend: &str, block: u64, cache: Cache, micros: f64) -> CellResult {
     let job = Job { pattern: Pattern::Random, ..job(backend, block, cache) };
@@ -234,4 +235,25 @@ fn different_work_shares_no_row() {
     assert!(of(&reads).table().is_some());
     let writes = [1, 4, 16].map(|of| depth(of, Op::Write));
     assert_eq!(of(&[reads, writes].concat()).board, None, "reads and writes are two answers");
+}
+
+#[test]
+fn the_large_figure_may_be_widest() {
+    let figure = |low: f64| GlanceFigure {
+        summary: Summary {
+            low: Some(low),
+            high: Some(100.0),
+            ..Summary::from_values(&[100.0]).unwrap()
+        },
+        trials: 5,
+        reported: false,
+        wrong: false,
+        misleading: false,
+    };
+    let cells = vec![Some(BoardCell::new(None, figure(99.0)))];
+    let columns = vec![BoardColumn::new("speed", column::RATE, cells)];
+    let table = Board { columns, ..Board::default() };
+    assert_eq!(table.widest(), Some(0.01));
+    let board = Board { figure: Some(figure(55.0)), ..table };
+    assert_eq!(board.widest(), Some(0.45));
 }
