@@ -96,11 +96,8 @@ fn compare(
             "--batch --no-save -b {backend} -s 1m -c {cache} -n 0 --trials 1 --ceilings never \
              --format json {what}"
         );
-        let mut command = home.std(&line);
-        if let Some(program) = std::env::var_os("IOTUI_PROGRAM") {
-            command = Command::new(program);
-            home.bring_in(command.args(line.split_whitespace()));
-        }
+        let mut command = Command::new(common::measured_program());
+        home.bring_in(command.args(line.split_whitespace()));
         let output = command.stderr(Stdio::null()).output().ok()?;
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
         report["results"][0]["throughput"]["median"].as_f64()

@@ -73,9 +73,7 @@ fn main() {
 }
 
 fn command(home: &Home, line: &str) -> Command {
-    let program = std::env::var_os("IOTUI_PROGRAM")
-        .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_iotui")), PathBuf::from);
-    let mut command = Command::new(program);
+    let mut command = Command::new(common::measured_program());
     home.bring_in(&mut command);
     command.args(line.split_whitespace());
     command

@@ -1,7 +1,7 @@
 //! The stacks of this machine: makes and measures each, and prints the matrix.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::common::table::{Table, verdict};
 use crate::stacks::{self, Fault, Found, Stack};
@@ -20,8 +20,7 @@ pub fn run(folder: &Path, names: &[&str]) {
     if !nix::unistd::geteuid().is_root() {
         println!("planted: stacks that need root are left out");
     }
-    let program = std::env::var_os("IOTUI_PROGRAM")
-        .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_iotui")), PathBuf::from);
+    let program = crate::common::measured_program();
     let helper = std::env::current_exe().expect("this program");
     let mut found = Vec::new();
     let mut made = 0;

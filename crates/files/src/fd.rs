@@ -99,12 +99,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     // Neither waits for a writer nor makes a terminal the controlling one.
     let file =
         OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
-    let regular = file.metadata()?.is_file();
-    if regular {
-        Ok(file)
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
-    }
+    check_regular(file)
 }
 
 /// Returns the descriptor of this process that `path` names, following links: 1 for `/dev/stdout`,
@@ -162,7 +157,10 @@ pub fn stop_error() -> io::Error {
 /// # Errors
 /// As of [`open_regular`].
 pub fn open_regular_noatime(path: &Path) -> io::Result<File> {
-    let file = open_named(path)?;
+    check_regular(open_named(path)?)
+}
+
+fn check_regular(file: File) -> io::Result<File> {
     match file.metadata()?.is_file() {
         true => Ok(file),
         false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),

@@ -64,17 +64,22 @@ fn reads_list(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
     if request.target.listed().is_empty() {
         return None;
     }
-    let id = info.id;
+    let (id, whole) = (info.id, &request.resolved.whole);
+    let paced = [
+        (whole.watch.is_some(), "--watch"),
+        (whole.latency_target.is_some(), "--latency-target"),
+        (job.rate.is_some(), "--rate"),
+        (job.think > 0, "--think"),
+    ];
+    if let Some((_, option)) = paced.into_iter().find(|(is_asked, _)| *is_asked) {
+        return Some(format!("{option} starts operations on one file; leave out --as-one"));
+    }
     match () {
         () if info.is_peer() => {
             Some(format!("{id} is another program, which reads one file; leave out --as-one"))
         }
         () if job.op == Op::Write => {
             Some("files that are named are only read; leave out --as-one".into())
-        }
-        () if job.is_paced() => {
-            let option = if job.rate.is_some() { "--rate" } else { "--think" };
-            Some(format!("{option} starts operations on one file; leave it out with --as-one"))
         }
         () if job.backend.has("shared") => {
             Some("+shared hands out the blocks of one file; leave it out with --as-one".into())

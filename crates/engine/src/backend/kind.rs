@@ -53,6 +53,15 @@ pub trait Backend: Sync {
         }
     }
 
+    /// Opens a file for a lane, with the advice of its options: by default the kernel is advised of
+    /// the file.
+    ///
+    /// # Errors
+    /// As of [`Backend::open`].
+    fn open_file(&self, target: &Target, job: &Job) -> Result<File, BackendError> {
+        target.open_advised(job)
+    }
+
     /// Opens lane `lane` of a trial: its own file description, buffers and kernel objects. Called
     /// on the worker thread that will run it, outside the timed window.
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError>;

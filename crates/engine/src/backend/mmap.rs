@@ -34,11 +34,16 @@ impl Backend for Mmap {
         check_options(target, job)
     }
 
+    fn open_file(&self, target: &Target, job: &Job) -> Result<File, BackendError> {
+        // The mapping is advised, not the file.
+        target.open(job)
+    }
+
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
         if job.op == Op::Write {
             return MmapCopy.open(target, job, lane);
         }
-        let map = Mapping::new(target.open(job)?, job)?;
+        let map = Mapping::new(self.open_file(target, job)?, job)?;
         Ok(Box::new(MmapLane { map, form: fold::fastest().1 }))
     }
 }
@@ -52,8 +57,13 @@ impl Backend for MmapCopy {
         check_options(target, job)
     }
 
+    fn open_file(&self, target: &Target, job: &Job) -> Result<File, BackendError> {
+        // The mapping is advised, not the file.
+        target.open(job)
+    }
+
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
-        let map = Mapping::new(target.open(job)?, job)?;
+        let map = Mapping::new(self.open_file(target, job)?, job)?;
         Ok(Box::new(MmapCopyLane {
             map,
             buffer: lane_buffer(job, 1, lane, target.data())?,

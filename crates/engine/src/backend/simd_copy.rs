@@ -28,8 +28,13 @@ impl Backend for SimdCopy {
         mmap::check_options(target, job)
     }
 
+    fn open_file(&self, target: &Target, job: &Job) -> Result<File, BackendError> {
+        // The mapping is advised, not the file.
+        target.open(job)
+    }
+
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
-        let map = Mapping::new(target.open(job)?, job)?;
+        let map = Mapping::new(self.open_file(target, job)?, job)?;
         Ok(Box::new(SimdLane {
             map,
             buffer: lane_buffer(job, 1, lane, target.data())?,

@@ -128,7 +128,7 @@ impl Target {
 
     /// Opens the file like [`Target::open`], and advises the kernel of the order if the job
     /// requests it.
-    pub fn open_advised(&self, job: &Job) -> Result<File, BackendError> {
+    pub(super) fn open_advised(&self, job: &Job) -> Result<File, BackendError> {
         let file = self.open(job)?;
         advice::advise(&file, job)?;
         Ok(file)

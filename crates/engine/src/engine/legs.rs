@@ -6,8 +6,7 @@ use std::rc::Rc;
 
 use super::spec::Spec;
 use crate::backend::access_pattern::Share;
-use crate::backend::{BackendError, Lane, Target, Work};
-use crate::catalog;
+use crate::backend::{Backend, BackendError, Lane, Target, Work};
 use crate::plan::{Job, Opened};
 use crate::stats::random::mix;
 
@@ -25,31 +24,37 @@ pub(super) struct Leg {
 /// file is read, in proportion to its size, as the first files alone may be unlike the others.
 pub(super) fn of_lane(spec: &Spec, lane: u32) -> Vec<Leg> {
     let (job, threads) = (&spec.job, spec.job.threads.max(1));
-    let files = spec.target.listed.iter().scan(job.span, |left, of_list| {
+    let spans = spec.target.listed.iter().scan(job.span, |left, of_list| {
         let span = of_list.size.min(*left);
         *left -= span;
-        Some(Job { span, ..job.clone() })
+        Some(span)
     });
-    let files: Vec<Job> = files.collect();
-    let all: u64 = files.iter().map(Job::blocks).sum();
+    let blocks_of = |span: u64| span.div_ceil(job.block.max(1));
+    let all: u64 = spans.clone().map(blocks_of).sum();
     // With an odd end of each file, a pass has more operations than the span has blocks.
     let is_whole = spec.count >= job.blocks() && job.count.is_none_or(|count| count == 0);
     let (mut blocks_before, mut legs) = (0, Vec::new());
-    for (file, of_file) in files.into_iter().enumerate() {
-        let blocks = of_file.blocks();
+    let mut of_file = job.clone();
+    for (file, span) in spans.enumerate() {
+        let blocks = blocks_of(span);
         let until =
             |blocks: u64| u128::from(spec.count) * u128::from(blocks) / u128::from(all.max(1));
         let part = until(blocks_before + blocks) - until(blocks_before);
         let count = if is_whole { blocks } else { blocks.min(part as u64) };
         blocks_before += blocks;
+        of_file.span = span;
         let turn = (file % threads as usize) as u32;
         let seed = mix(spec.seed ^ mix(file as u64));
-        let share = match job.reads_whole_files() {
+        let own = match job.reads_whole_files() {
             true if turn != lane => continue,
-            true => Share::within(&Job { threads: 1, ..of_file }, 0..blocks, 0, count, seed),
+            true => {
+                of_file.threads = 1;
+                0
+            }
             // Else the first thread would read all files of one block.
-            false => Share::within(&of_file, 0..blocks, (lane + turn) % threads, count, seed),
+            false => (lane + turn) % threads,
         };
+        let share = Share::within(&of_file, 0..blocks, own, count, seed);
         if share.quota > 0 {
             legs.push(Leg { file, share });
         }
@@ -75,9 +80,8 @@ pub(super) fn first(spec: &Spec, legs: &[Leg]) -> Option<(Job, Target)> {
 /// The files that a lane reads in turn.
 pub(super) struct ListedFiles<'a> {
     spec: &'a Spec,
+    backend: &'a dyn Backend,
     legs: &'a [Leg],
-    /// The backend maps files.
-    maps: bool,
     /// The file of each, where they are opened before the timed work.
     open: Vec<Rc<File>>,
 }
@@ -85,14 +89,13 @@ pub(super) struct ListedFiles<'a> {
 /// Opens the files of a lane, or leaves that to the timed work; `None` if the target is no list.
 pub(super) fn open_all<'a>(
     spec: &'a Spec,
+    backend: &'a dyn Backend,
     legs: &'a [Leg],
 ) -> Result<Option<ListedFiles<'a>>, BackendError> {
     if spec.target.listed.is_empty() {
         return Ok(None);
     }
-    let maps = [catalog::MMAP.id, catalog::MMAP_COPY.id, catalog::SIMD_COPY.id];
-    let maps = maps.contains(&spec.job.backend.id.as_str());
-    let mut files = ListedFiles { spec, legs, maps, open: Vec::new() };
+    let mut files = ListedFiles { spec, backend, legs, open: Vec::new() };
     if spec.job.opened == Opened::Before {
         files.open = legs.iter().map(|leg| files.open_file(leg)).collect::<Result<_, _>>()?;
     }
@@ -104,13 +107,8 @@ impl ListedFiles<'_> {
         let target = self.spec.target.of_list(leg.file, self.spec.job.opened == Opened::Timed);
         let target =
             target.ok_or_else(|| BackendError::Open(std::io::ErrorKind::NotFound.into()))?;
-        // A mapping is advised itself.
-        let opened = match self.maps {
-            true => target.open(&self.spec.job),
-            false => target.open_advised(&self.spec.job),
-        };
-        let file = opened.map_err(|error| self.in_file(leg, error))?;
-        Ok(Rc::new(file))
+        let opened = self.backend.open_file(&target, &self.spec.job);
+        opened.map(Rc::new).map_err(|error| self.in_file(leg, error))
     }
 
     /// Adds the name of the file to an error.
@@ -122,6 +120,7 @@ impl ListedFiles<'_> {
 
     /// Runs the lane on its files in turn, as often as there are passes.
     pub fn run(&self, lane: &mut dyn Lane, work: &mut Work) -> Result<(), BackendError> {
+        let mut job = self.spec.job.clone();
         work.begin();
         for pass in 0..self.spec.passes {
             let mut earlier = 0;
@@ -131,7 +130,8 @@ impl ListedFiles<'_> {
                 }
                 // It begins with its first file, opened before.
                 if (pass, index) != (0, 0) || self.open.is_empty() {
-                    self.turn(lane, work, index, leg)?;
+                    job.span = leg.share.span;
+                    self.turn(lane, work, index, &job)?;
                 }
                 lane.run(work).map_err(|error| self.in_file(leg, error))?;
                 earlier += leg.share.quota;
@@ -141,21 +141,22 @@ impl ListedFiles<'_> {
         Ok(())
     }
 
+    /// Turns to the file of a leg, whose size is the span of `job`.
     fn turn(
         &self,
         lane: &mut dyn Lane,
         work: &mut Work,
         index: usize,
-        leg: &Leg,
+        job: &Job,
     ) -> Result<(), BackendError> {
         let began = work.now();
+        let leg = &self.legs[index];
         let (file, calls) = match self.open.get(index) {
             Some(file) => (Rc::clone(file), 0),
             // Each is closed when the next is open.
             None => (self.open_file(leg)?, 2),
         };
-        let job = Job { span: leg.share.span, ..self.spec.job.clone() };
-        let turned = lane.turn_to(file, &job).map_err(|error| self.in_file(leg, error))?;
+        let turned = lane.turn_to(file, job).map_err(|error| self.in_file(leg, error))?;
         work.add_syscalls(u64::from(turned + calls));
         work.end_turn(began);
         Ok(())

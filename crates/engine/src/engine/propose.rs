@@ -104,8 +104,6 @@ pub enum ProposeError {
     ListOfNone(String),
     #[error("ranks do not divide a list of files; leave out --as-one")]
     ListOfRanks,
-    #[error("{0} starts operations on one file at a rate; leave out --as-one")]
-    ListAtRate(&'static str),
     #[error("--neighbour: {0}")]
     Neighbour(Box<ProposeError>),
     #[error(
@@ -449,14 +447,8 @@ fn place_first(
 
 /// Returns the files that are read as one.
 fn place_list(asked: &Proposal, resolved: &Resolved) -> Result<TargetSpec, ProposeError> {
-    let Resolved { whole, .. } = resolved;
-    let paced =
-        [(whole.watch.is_some(), "--watch"), (whole.latency_target.is_some(), "--latency-target")];
     if asked.ranks.is_some() {
         return Err(ProposeError::ListOfRanks);
-    }
-    if let Some((_, option)) = paced.into_iter().find(|(is_asked, _)| *is_asked) {
-        return Err(ProposeError::ListAtRate(option));
     }
     if !experiment::needs_file(asked.presets) || resolved.parts.iter().all(writes) {
         return Err(ProposeError::ListOfNone(names_of(asked.presets)));

@@ -283,7 +283,7 @@ fn run_lane(shared: &TrialShared, lane: u32) -> Done {
     let mut open = backend.open(target, job, lane)?;
     let syncing =
         if job.op == Op::Write && job.sync == Sync::End { Some(target.open(job)?) } else { None };
-    let list = legs::open_all(&shared.spec, &legs)?;
+    let list = legs::open_all(&shared.spec, backend, &legs)?;
     let whole = list.as_ref().map(|_| legs::whole(&shared.spec, &legs));
     let share = whole.unwrap_or_else(|| shared.spec.share(lane));
     let mut work = make_work(shared, lane, job, share);

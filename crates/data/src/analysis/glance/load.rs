@@ -6,7 +6,7 @@ use super::model::GlanceFigure;
 use crate::analysis::answer::{Finding, Point, times};
 use crate::analysis::{CellNames, CellResult};
 use crate::catalog::{self, moves_data};
-use crate::plan::{Axis, Cache, Choice, Job, Op};
+use crate::plan::{Axis, Cache, Choice, DataPath, Info, Job, Op};
 use crate::record::Trial;
 use crate::session::Session;
 use crate::units::column::Unit;
@@ -61,7 +61,8 @@ pub fn load(session: &Session, results: &[CellResult]) -> Option<Board> {
 
 /// Returns whether it maps files without any advice, as most loaders do.
 fn is_mapping(choice: &Choice) -> bool {
-    choice.options.is_empty() && choice.id == catalog::MMAP.id
+    let is_in_place = |info: &Info| info.data_path == DataPath::InPlace;
+    choice.options.is_empty() && catalog::info(choice).is_some_and(is_in_place)
 }
 
 fn rate_of(point: &Point) -> String {

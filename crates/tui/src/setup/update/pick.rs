@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::keymap::Action;
 use crate::msg::{Effect, Query};
 use crate::plan::Plan;
-use crate::setup::browser::BrowserRow;
+use crate::setup::browser::{Browser, BrowserRow};
 use crate::setup::state::{Setup, SetupPane};
 use crate::view::Part;
 use crate::view::list::move_cursor;
@@ -89,22 +89,25 @@ fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     }
 }
 
+/// Returns the path under the cursor; without one, or if it cannot be a target, says why.
+fn path_at_cursor(browser: &Browser, ctx: &mut Context, usage: &str) -> Option<PathBuf> {
+    if let Some(why) = browser.objection() {
+        ctx.fail(why);
+        return None;
+    }
+    let path = browser.path(browser.row()?);
+    if path.is_none() {
+        ctx.note(usage);
+    }
+    path.map(Path::to_path_buf)
+}
+
 /// Adds the file or folder under the cursor to the targets of its kind, or removes it from them.
 fn mark(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     let browser = &setup.browser;
-    let Some(row) = browser.row() else { return Vec::new() };
-    let path = match (browser.objection(), browser.path(row)) {
-        (Some(why), _) => {
-            ctx.fail(why);
-            return Vec::new();
-        }
-        (None, Some(path)) => path.to_path_buf(),
-        (None, None) => {
-            ctx.note("mark two files or more, or two folders, to compare them");
-            return Vec::new();
-        }
-    };
-    let is_folder = browser.folder(row).is_some();
+    let usage = "mark two files or more, or two folders, to compare them";
+    let Some(path) = path_at_cursor(browser, ctx, usage) else { return Vec::new() };
+    let is_folder = browser.row().and_then(|row| browser.folder(row)).is_some();
     let mut marked = match () {
         () if setup.as_one => Vec::new(),
         () if is_folder => setup.folders(),
@@ -130,18 +133,8 @@ fn mark(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
 
 /// Adds the file or folder under the cursor to what is read as one, or removes it.
 fn add_to_list(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
-    let browser = &setup.browser;
-    let path = match (browser.objection(), browser.row().and_then(|row| browser.path(row))) {
-        (Some(why), _) => {
-            ctx.fail(why);
-            return Vec::new();
-        }
-        (None, Some(path)) => path.to_path_buf(),
-        (None, None) => {
-            ctx.note("add files or folders: all of their files are read as one");
-            return Vec::new();
-        }
-    };
+    let usage = "add files or folders: all of their files are read as one";
+    let Some(path) = path_at_cursor(&setup.browser, ctx, usage) else { return Vec::new() };
     let mut listed = if setup.as_one { setup.files() } else { Vec::new() };
     match listed.iter().position(|own| setup.browser.start.join(own) == path) {
         Some(index) => drop(listed.remove(index)),
