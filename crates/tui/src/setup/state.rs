@@ -19,7 +19,7 @@ use crate::screen::Screen;
 use crate::spoken::describe_settings;
 use crate::text::{show_path, unique};
 use crate::theme::Look;
-use crate::units::show_bytes;
+use crate::units::{counted, show_bytes};
 
 /// The panes, in Tab order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -187,14 +187,13 @@ impl Setup {
         let facts = if settled { self.facts() } else { None };
         let plan = if settled { self.plan() } else { None };
         let least = plan.and_then(|plan| plan.targets().map(TargetSpec::size).min());
-        let size = least.map(|size| match self.others.is_empty() {
+        let size = least.map(|size| match self.others.is_empty() || self.as_one {
             true => show_bytes(size),
-            false if self.as_one => show_bytes(size),
             false => format!("{} of each", show_bytes(size)),
         });
-        let list = plan.map(|plan| &plan.target).filter(|target| !target.listed().is_empty());
+        let listed = plan.map_or(0, |plan| plan.target.listed().len());
         let name = match &self.file {
-            _ if list.is_some() => list.map_or(String::new(), TargetSpec::describe_list),
+            _ if listed > 0 => counted(listed, "file"),
             Some(_) if !self.others.is_empty() => format!("{} files", 1 + self.others.len()),
             Some(path) => path
                 .file_name()
